@@ -11,12 +11,13 @@
 # make error-cost   error over core seconds for several settings of the gas, one picture (hours)
 # make soak       24,000 steps of a gas with gravity and of a liquid: memory flat, energies sane (minutes)
 # make fresh      make evrard and make test on a bare Debian 13, as root and as a user (needs root and debootstrap; hours)
+# make dist       what to hand on: a tar archive and a Debian package in out/dist, with their SHA-256
 # make docs       the book in docs/book and the crate's documentation in target/doc
 
 SHELL := /bin/bash
 .SHELLFLAGS := -o pipefail -ec
 .DEFAULT_GOAL := evrard
-.PHONY: evrard build check test gpu-test mutants validate validate-molecules peers cores gas-table error-cost soak fresh docs packages clean
+.PHONY: evrard build check test gpu-test mutants validate validate-molecules peers cores gas-table error-cost soak fresh dist docs packages clean
 
 RANKS ?= 2
 PROGRAM := target/release/hilbrium
@@ -105,6 +106,9 @@ RELEASE ?= trixie
 FRESH ?=
 fresh:
 	@scripts/fresh $(RELEASE) $(FRESH)
+
+dist: build
+	@scripts/dist $(PROGRAM)
 
 docs: packages
 	cargo doc --release --no-deps --workspace --locked

@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Instant;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::comm::Communicator;
 use crate::report;
@@ -15,6 +15,20 @@ pub struct Clock {
     phases: Vec<(&'static str, f64)>,
     since: Instant,
     fence: Option<Fence>,
+    meter: Option<Meter>,
+}
+
+/// Counter of joules, and its state at the start.
+#[derive(Clone)]
+struct Meter {
+    read: Arc<dyn Fn() -> Option<f64> + Send + Sync>,
+    start: f64,
+}
+
+impl fmt::Debug for Meter {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        write!(f, "Meter(from {} J)", self.start)
+    }
 }
 
 /// Synchronization before a phase ends, for asynchronous work that the phase has launched.
@@ -36,13 +50,27 @@ impl Default for Clock {
 impl Clock {
     /// Creates a running clock without phases.
     pub fn new() -> Self {
-        Self { phases: Vec::new(), since: Instant::now(), fence: None }
+        Self { phases: Vec::new(), since: Instant::now(), fence: None, meter: None }
     }
 
     /// Removes all phases and starts timing now.
     pub fn restart(&mut self) {
         self.phases.clear();
         self.since = Instant::now();
+        if let Some(meter) = self.meter.take() {
+            self.count_joules(meter.read);
+        }
+    }
+
+    /// Counts the joules of this rank from now on, if `read` finds a counter.
+    pub fn count_joules(&mut self, read: Arc<dyn Fn() -> Option<f64> + Send + Sync>) {
+        self.meter = read().map(|start| Meter { read, start });
+    }
+
+    /// Joules of this rank since the start, if they are counted.
+    fn joules(&self) -> Option<f64> {
+        let Meter { read, start } = self.meter.as_ref()?;
+        Some(read()? - start)
     }
 
     /// Makes each later lap call `wait` first, to complete the asynchronous work of the phase.
@@ -94,6 +122,8 @@ impl Clock {
         let (names, seconds) = (comm.all_gather(&names), comm.all_gather(&seconds));
         let mut counts = [updates, threads as u64];
         comm.all_sum(&mut counts);
+        let mut joules = [self.joules().unwrap_or(f64::NAN)];
+        comm.all_sum(&mut joules);
 
         let mut merged: Vec<(String, Vec<f64>)> = Vec::new();
         for (rank, (names, seconds)) in names.iter().zip(&seconds).enumerate() {
@@ -110,12 +140,14 @@ impl Clock {
         let total: Vec<f64> =
             (0..comm.size()).map(|rank| merged.iter().map(|phase| phase.1[rank]).sum()).collect();
         let rows: Vec<Phase> = merged.into_iter().map(|(name, seconds)| Phase::new(name, &seconds)).collect();
-        PhaseTable { total: Phase::new("total".into(), &total), rows, updates: counts[0], threads: counts[1] }
+        let [updates, threads] = counts;
+        let joules = Some(joules[0]).filter(|joules| joules.is_finite());
+        PhaseTable { total: Phase::new("total".into(), &total), rows, updates, threads, joules }
     }
 }
 
 /// Time of a phase over the ranks (s).
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Phase {
     /// Name of the phase.
     pub name: String,
@@ -149,6 +181,9 @@ pub struct PhaseTable {
     pub updates: u64,
     /// Threads of all ranks.
     pub threads: u64,
+    /// Energy of the GPUs of all ranks (J), if all of them count it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub joules: Option<f64>,
 }
 
 impl PhaseTable {
@@ -160,6 +195,11 @@ impl PhaseTable {
     /// Returns particle updates per second and thread (core).
     pub fn rate_per_core(&self) -> f64 {
         self.rate() / self.threads.max(1) as f64
+    }
+
+    /// Returns the energy of the GPUs per particle update (1e-6 J), if all of them count it.
+    pub fn microjoules_per_update(&self) -> Option<f64> {
+        Some(1e6 * self.joules? / self.updates.max(1) as f64)
     }
 
     /// Formats the table in one line: share of each phase, largest first, and the overall imbalance.
@@ -185,8 +225,15 @@ impl PhaseTable {
         };
         let rows: Vec<_> = self.rows.iter().chain([&self.total]).map(row).collect();
         let header = ["phase", "min s", "mean s", "max s", "imbalance", "share"];
+        let energy = self.joules.map_or(String::new(), |joules| {
+            format!(
+                "\nenergy of the GPUs: {} J, {:.3} microjoules per particle update",
+                report::quantity(joules),
+                self.microjoules_per_update().unwrap_or(f64::NAN)
+            )
+        });
         format!(
-            "{}\n{} particle updates: {} per second, {} per second and core ({} cores)",
+            "{}\n{} particle updates: {} per second, {} per second and core ({} cores){energy}",
             report::table(&header, &rows),
             report::grouped(self.updates),
             report::quantity(self.rate()),
@@ -200,6 +247,30 @@ impl PhaseTable {
 mod tests {
     use super::*;
     use crate::comm::run_local;
+
+    #[test]
+    fn the_energy_of_all_ranks_is_known_if_each_counts_it() {
+        let table = |counting: usize| {
+            run_local(2, move |comm| {
+                let reading = Arc::new(std::sync::Mutex::new(100.0));
+                let counter = reading.clone();
+                let mut clock = Clock::new();
+                if comm.rank() < counting {
+                    clock.count_joules(Arc::new(move || Some(*counter.lock().unwrap())));
+                }
+                *reading.lock().unwrap() += 50.0;
+                clock.restart();
+                *reading.lock().unwrap() += 2.0 + comm.rank() as f64;
+                clock.phases(&comm, 500_000, 1)
+            })
+            .swap_remove(0)
+        };
+        let counted = table(2);
+        assert_eq!((counted.joules, counted.microjoules_per_update()), (Some(5.0), Some(5.0)));
+        assert!(counted.text().ends_with("energy of the GPUs: 5 J, 5.000 microjoules per particle update"));
+        assert_eq!(table(1).joules, None);
+        assert!(!table(1).text().contains("energy"));
+    }
 
     #[test]
     fn phases_are_reduced_over_ranks() {

@@ -3,10 +3,12 @@
 mod changes;
 pub mod lock;
 mod outputs;
+mod pages;
 mod restart;
 mod run_directory;
 mod schedule;
 pub mod signals;
+mod status;
 pub mod stop;
 pub mod tuning;
 
@@ -17,8 +19,10 @@ use crate::comm::Communicator;
 use crate::deck::Checked;
 use crate::device::{self, Device};
 use crate::faults::{self, Fault, planted};
+use crate::neighborhood::Method;
 use crate::plan::{self, Plan};
 use crate::report;
+use crate::snapshot::trajectory;
 use crate::step::fixed::at_the_end;
 use crate::step::{Minimized, Simulation};
 use crate::units::Dimension;
@@ -40,7 +44,7 @@ pub enum Outcome {
     Stopped,
 }
 
-/// Value of [`Run::stop_requested`] for a `hilbrium stop`, beside signal numbers.
+/// First value of [`Run::requested`] for a `hilbrium stop`, beside signal numbers.
 const REQUEST: u64 = 1 << 32;
 
 /// Runs a deck to its end, from its start or from a checkpoint. The output directory is locked meanwhile.
@@ -73,10 +77,15 @@ pub fn run_listening(
         Some(checkpoint) => Run::restarted(deck, comm, device.as_ref(), checkpoint)?,
         None => Run::started(deck, comm, device.as_ref())?,
     };
-    let outcome = run.run_to_end(signals, &mut run_directory)?;
-    run.outputs.finish(&mut run.simulation, outcome)?;
-    run_directory.record_end(outcome, run.simulation.step);
-    Ok(outcome)
+    let ended = run.run_to_end(signals, &mut run_directory).and_then(|outcome| {
+        run.outputs.finish(&mut run.simulation, outcome)?;
+        Ok(outcome)
+    });
+    match &ended {
+        Ok(outcome) => run_directory.record_end(*outcome, run.simulation.step),
+        Err(error) => run.outputs.record_failure(&run.simulation, error),
+    }
+    ended
 }
 
 /// The output directory, locked by rank 0, and the stop requests in it; empty on other ranks.
@@ -136,6 +145,17 @@ fn move_to_device(simulation: &mut Simulation, device: Option<&Device>) -> Resul
         ),
     };
     report::line(&text);
+    if simulation.plan.sph.is_some() && simulation.plan.neighbors.method.is_none() {
+        report::line(match simulation.neighbors().method {
+            Method::Particles => {
+                "pairs are found by lists of particles; neighbors.method = \"clusters\" takes less memory and \
+                 more time"
+            }
+            _ => {
+                "pairs are found by lists of clusters: the free memory may not suffice for lists of particles"
+            }
+        });
+    }
     Ok(())
 }
 
@@ -152,6 +172,7 @@ pub fn can_begin(deck: &Checked, comm: &Communicator) -> Result<Vec<String>> {
     })?;
     let start = crate::start::build(plan, comm, &Simulation::fields(plan))?;
     let mut notes = start.notes;
+    trajectory::check_box(plan, &start.bx)?;
     let mut simulation = Simulation::new(plan.clone(), comm, start.bx, start.particles);
     simulation.check_particle_count()?;
     notes.extend(simulation.notes());
@@ -184,7 +205,7 @@ fn minimization_text(found: &Minimized) -> String {
 /// Those of the start, of the first forces and of [`tuning::tune`].
 pub fn tuning_of(plan: &Plan, comm: &Communicator) -> Result<Option<tuning::Tuned>> {
     let mut plan = plan.clone();
-    plan.neighbors.method = plan::Method::Auto;
+    plan.neighbors.method = Some(plan::Method::Auto);
     let device = device::open(&plan, comm)?;
     let start = crate::start::build(&plan, comm, &Simulation::fields(&plan))?;
     let mut simulation = Simulation::new(plan, comm, start.bx, start.particles);
@@ -194,6 +215,22 @@ pub fn tuning_of(plan: &Plan, comm: &Communicator) -> Result<Option<tuning::Tune
     simulation.evaluate_forces(0.0)?;
     simulation.choose_step(None)?;
     tuning::tune(&mut simulation)
+}
+
+/// Performs all before the first step of a new run, and writes the outputs of the start.
+fn first_forces(simulation: &mut Simulation, device: Option<&Device>, outputs: &mut Outputs) -> Result<()> {
+    simulation.check_particle_count()?;
+    if let Some(found) = simulation.minimize()? {
+        report::line(&minimization_text(&found));
+    }
+    move_to_device(simulation, device)?;
+    device.into_iter().for_each(|device| outputs.set_device(device.name()));
+    simulation.evaluate_forces(0.0)?;
+    simulation.choose_step(None)?;
+    report_choice(tuning::tune(simulation)?);
+    outputs.first(simulation)?;
+    simulation.clock.lap("output");
+    Ok(())
 }
 
 /// A simulation with its outputs.
@@ -210,22 +247,16 @@ impl Run {
         comm.on_root(|| run_directory::files_to_replace(plan).map(|found| earlier = found))?;
         let start = crate::start::build(plan, comm, &Simulation::fields(plan))?;
         start.notes.iter().for_each(|note| report::line(note));
+        trajectory::check_box(plan, &start.bx)?;
         // only now: a start that cannot be read must not cost the files of an earlier run
-        let outputs = Outputs::new(deck, comm, &earlier, started)?;
+        let mut outputs = Outputs::new(deck, comm, &earlier, started)?;
         let mut simulation = Simulation::new(plan.clone(), comm, start.bx, start.particles);
         simulation.plan.units.cgs = start.units;
-        simulation.check_particle_count()?;
-        if let Some(found) = simulation.minimize()? {
-            report::line(&minimization_text(&found));
+        if let Err(error) = first_forces(&mut simulation, device, &mut outputs) {
+            outputs.record_failure(&simulation, &error);
+            return Err(error);
         }
-        move_to_device(&mut simulation, device)?;
-        simulation.evaluate_forces(0.0)?;
-        simulation.choose_step(None)?;
-        report_choice(tuning::tune(&mut simulation)?);
-        let mut run = Run { simulation, outputs };
-        run.outputs.first(&mut run.simulation)?;
-        run.simulation.clock.lap("output");
-        Ok(run)
+        Ok(Run { simulation, outputs })
     }
 
     /// Continues from a checkpoint as if the run had not ended.
@@ -251,34 +282,51 @@ impl Run {
             run_directory::protect_checkpoint(directory, checkpoint, simulation.step)?;
             run_directory::remove_partial_files(directory)
         })?;
-        let outputs = Outputs::resumed(&deck, comm, output_state, &simulation)?;
+        let mut outputs = Outputs::resumed(&deck, comm, output_state, &simulation)?;
+        device.into_iter().for_each(|device| outputs.set_device(device.name()));
         Ok(Run { simulation, outputs })
     }
 
     fn run_to_end(&mut self, signals: &Signals, run_directory: &mut RunDirectory) -> Result<Outcome> {
-        let mut told = false;
+        let (mut fallback_logged, mut choice_logged) = (false, false);
         while !self.done() {
             let built = self.simulation.lists_built();
-            let advanced =
-                self.step_length().and_then(|dt| self.simulation.advance_with_pending_kick(dt).map(|()| dt));
-            let dt = match advanced {
-                Ok(dt) => dt,
+            let advanced = self.step_length().and_then(|dt| {
+                let several = self.simulation.enqueues_steps(dt);
+                let most = if several { self.outputs.steps_to_output(&self.simulation, dt) } else { 1 };
+                self.simulation.advance_steps(dt, most).map(|steps| (dt, steps))
+            });
+            let (dt, steps) = match advanced {
+                Ok(performed) => performed,
                 Err(error) => {
                     self.outputs.save_after_failure(&mut self.simulation);
                     return Err(error);
                 }
             };
             if self.simulation.lists_built() != built {
-                tuning::follow(&mut self.simulation)?.iter().for_each(|line| report::line(line));
-                if self.simulation.particle_lists_fell_back() && !std::mem::replace(&mut told, true) {
+                let lines = tuning::follow(&mut self.simulation)?;
+                if !lines.is_empty() && (report::verbose() || !std::mem::replace(&mut choice_logged, true)) {
+                    lines.iter().for_each(|line| report::line(line));
+                    if !report::verbose() {
+                        report::line("later choices are logged with --verbose");
+                    }
+                }
+                if self.simulation.particle_lists_fell_back()
+                    && !std::mem::replace(&mut fallback_logged, true)
+                {
                     report::line(
                         "lists of particles cannot number the neighbors of all super-clusters in 16 bits, or \
                          meet several images of a cluster in this box: lists of clusters are swept instead",
                     );
                 }
             }
-            self.outputs.after_step(&mut self.simulation, dt)?;
-            match self.stop_requested(signals, run_directory) {
+            self.outputs.after_steps(&mut self.simulation, dt, steps)?;
+            let [stop, status_due] = self.requested(signals, run_directory);
+            if status_due > 0 {
+                self.outputs.write_status(&mut self.simulation);
+            }
+            self.outputs.refresh_page(&mut self.simulation);
+            match stop {
                 0 => {}
                 REQUEST => {
                     report::line("stopping: asked to by `hilbrium stop`");
@@ -340,11 +388,14 @@ impl Run {
         })
     }
 
-    /// Returns the largest signal number caught by any rank, or [`REQUEST`]; 0 for none. Collective.
-    fn stop_requested(&self, signals: &Signals, run_directory: &mut RunDirectory) -> u64 {
+    /// Returns the largest signal number caught by any rank, or [`REQUEST`], 0 for none; and 1 if the status
+    /// is due by the clock of rank 0, else 0. Collective.
+    fn requested(&self, signals: &Signals, run_directory: &mut RunDirectory) -> [u64; 2] {
         let request = if run_directory.stop_requested() { REQUEST } else { 0 };
-        let mut asked = [request.max(signals.caught() as u64)];
-        self.simulation.domain.comm.all_max(&mut asked);
-        asked[0]
+        let comm = &self.simulation.domain.comm;
+        let status_due = comm.is_root() && self.outputs.status_is_due();
+        let mut asked = [request.max(signals.caught() as u64), u64::from(status_due)];
+        comm.all_max(&mut asked);
+        asked
     }
 }

@@ -193,6 +193,28 @@ impl Simulation {
         Ok(())
     }
 
+    /// Whether [`Self::advance_steps`] may perform several steps of length `dt`.
+    pub fn enqueues_steps(&self, dt: f64) -> bool {
+        let of_molecules = matches!(self.residence.resident(), Some(Resident::Verlet(_)));
+        of_molecules && self.plan.time_step.fixed == Some(dt)
+    }
+
+    /// As [`Self::advance_with_pending_kick`], for at least one step and at most `most`; returns their
+    /// number. A device performs several of a fixed length without the host, until its list ends.
+    ///
+    /// # Errors
+    /// Those of [`Self::advance`]; the steps before the one that failed are performed and counted.
+    pub fn advance_steps(&mut self, dt: f64, most: u64) -> Result<u64> {
+        if most < 2 || !self.enqueues_steps(dt) {
+            return self.advance_with_pending_kick(dt).map(|()| 1);
+        }
+        let advanced = self.advance_resident_steps(dt, most);
+        let count = advanced.map_err(|error| error.at_step(self.step + 1))?;
+        self.choose_step(Some(self.next_step.max(dt)))?;
+        self.clock.lap("kick");
+        Ok(count)
+    }
+
     /// Evaluates the forces at the current positions and (predicted) velocities; `dt` is the time since the
     /// last evaluation. Collective.
     ///

@@ -51,5 +51,6 @@ fn no_reader_fails_on_what_fuzzing_found() {
     replay("gromacs", examine::gromacs);
     replay("lammps", examine::lammps);
     replay("xyz", examine::xyz);
+    replay("trajectory", examine::trajectory);
     replay("list", examine::list);
 }

@@ -45,7 +45,7 @@ struct LangevinKickAndDriftArguments {
     // Heat of each block.
     double* heat;
 };
-HILBRIUM_SIZE(LangevinKickAndDriftArguments, 176)
+HILBRIUM_SIZE(LangevinKickAndDriftArguments, 208)
 HILBRIUM_OFFSET(LangevinKickAndDriftArguments, moving, 0)
 HILBRIUM_OFFSET(LangevinKickAndDriftArguments, mass, 72)
 HILBRIUM_OFFSET(LangevinKickAndDriftArguments, id, 80)
@@ -54,7 +54,7 @@ HILBRIUM_OFFSET(LangevinKickAndDriftArguments, farthest, 96)
 HILBRIUM_OFFSET(LangevinKickAndDriftArguments, bath, 104)
 HILBRIUM_OFFSET(LangevinKickAndDriftArguments, rows, 136)
 HILBRIUM_OFFSET(LangevinKickAndDriftArguments, report, 144)
-HILBRIUM_OFFSET(LangevinKickAndDriftArguments, heat, 168)
+HILBRIUM_OFFSET(LangevinKickAndDriftArguments, heat, 200)
 
 // Reversal of drift, friction and noise.
 struct LangevinDriftBackArguments {

@@ -20,7 +20,7 @@ struct VerletKickAndDriftArguments {
     // Outcome of the drift.
     DriftReport report;
 };
-HILBRIUM_SIZE(VerletKickAndDriftArguments, 120)
+HILBRIUM_SIZE(VerletKickAndDriftArguments, 152)
 HILBRIUM_OFFSET(VerletKickAndDriftArguments, moving, 0)
 HILBRIUM_OFFSET(VerletKickAndDriftArguments, step, 72)
 HILBRIUM_OFFSET(VerletKickAndDriftArguments, farthest, 80)
@@ -82,25 +82,23 @@ struct AccelerateArguments {
     double* velocity[3];
     // The time step, or 0 for accelerations alone.
     double step;
-    // Bound of `report.largest_square`.
-    double most_square;
     // The owned rows.
     Rows rows;
-    // Outcome of the drift of this step, empty without one.
+    // Outcome of the drift of this step, empty without one. Without `report.allowed` the displacement
+    // may be `report.most`.
     DriftReport report;
     // The first row whose acceleration is not finite.
     unsigned* first_not_finite;
 };
-HILBRIUM_SIZE(AccelerateArguments, 136)
+HILBRIUM_SIZE(AccelerateArguments, 160)
 HILBRIUM_OFFSET(AccelerateArguments, force, 0)
 HILBRIUM_OFFSET(AccelerateArguments, mass, 24)
 HILBRIUM_OFFSET(AccelerateArguments, acceleration, 32)
 HILBRIUM_OFFSET(AccelerateArguments, velocity, 56)
 HILBRIUM_OFFSET(AccelerateArguments, step, 80)
-HILBRIUM_OFFSET(AccelerateArguments, most_square, 88)
-HILBRIUM_OFFSET(AccelerateArguments, rows, 96)
-HILBRIUM_OFFSET(AccelerateArguments, report, 104)
-HILBRIUM_OFFSET(AccelerateArguments, first_not_finite, 128)
+HILBRIUM_OFFSET(AccelerateArguments, rows, 88)
+HILBRIUM_OFFSET(AccelerateArguments, report, 96)
+HILBRIUM_OFFSET(AccelerateArguments, first_not_finite, 152)
 
 }  // namespace hilbrium
 

@@ -17,24 +17,24 @@ struct FinishArguments {
     const unsigned long long* id;
     // Not 0 for rows whose outputs are wanted, or null for all rows.
     const unsigned char* active;
-    // The law's input columns.
-    const double* const* inputs;
+    // The law's input columns, then null.
+    const double* inputs[20];
     // Sums of rows.
     const HILBRIUM_SUM_REAL* sums;
-    // The law's output columns.
-    double* const* outputs;
+    // The law's output columns, then null.
+    double* outputs[20];
     // Number of output columns.
     int output_count;
 };
-HILBRIUM_SIZE(FinishArguments, 64)
+HILBRIUM_SIZE(FinishArguments, 368)
 HILBRIUM_OFFSET(FinishArguments, begin, 0)
 HILBRIUM_OFFSET(FinishArguments, end, 8)
 HILBRIUM_OFFSET(FinishArguments, id, 16)
 HILBRIUM_OFFSET(FinishArguments, active, 24)
 HILBRIUM_OFFSET(FinishArguments, inputs, 32)
-HILBRIUM_OFFSET(FinishArguments, sums, 40)
-HILBRIUM_OFFSET(FinishArguments, outputs, 48)
-HILBRIUM_OFFSET(FinishArguments, output_count, 56)
+HILBRIUM_OFFSET(FinishArguments, sums, 192)
+HILBRIUM_OFFSET(FinishArguments, outputs, 200)
+HILBRIUM_OFFSET(FinishArguments, output_count, 360)
 
 }  // namespace hilbrium
 

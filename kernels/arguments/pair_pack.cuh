@@ -17,8 +17,8 @@ struct PackArguments {
     const double* radius;
     // Identities, or null without ghosts.
     const unsigned long long* id;
-    // The law's input columns.
-    const double* const* inputs;
+    // The law's input columns, then null.
+    const double* inputs[20];
     // Number of rows.
     unsigned long long rows;
     // The first super-cluster to pack.
@@ -38,20 +38,20 @@ struct PackArguments {
     // Boxes of clusters: center and largest radius, half widths.
     float* boxes;
 };
-HILBRIUM_SIZE(PackArguments, 112)
+HILBRIUM_SIZE(PackArguments, 264)
 HILBRIUM_OFFSET(PackArguments, position, 0)
 HILBRIUM_OFFSET(PackArguments, radius, 24)
 HILBRIUM_OFFSET(PackArguments, id, 32)
 HILBRIUM_OFFSET(PackArguments, inputs, 40)
-HILBRIUM_OFFSET(PackArguments, rows, 48)
-HILBRIUM_OFFSET(PackArguments, first_super_cluster, 56)
-HILBRIUM_OFFSET(PackArguments, end_super_cluster, 60)
-HILBRIUM_OFFSET(PackArguments, super_clusters, 64)
-HILBRIUM_OFFSET(PackArguments, packed_position, 72)
-HILBRIUM_OFFSET(PackArguments, further, 80)
-HILBRIUM_OFFSET(PackArguments, squared_radius, 88)
-HILBRIUM_OFFSET(PackArguments, frame, 96)
-HILBRIUM_OFFSET(PackArguments, boxes, 104)
+HILBRIUM_OFFSET(PackArguments, rows, 200)
+HILBRIUM_OFFSET(PackArguments, first_super_cluster, 208)
+HILBRIUM_OFFSET(PackArguments, end_super_cluster, 212)
+HILBRIUM_OFFSET(PackArguments, super_clusters, 216)
+HILBRIUM_OFFSET(PackArguments, packed_position, 224)
+HILBRIUM_OFFSET(PackArguments, further, 232)
+HILBRIUM_OFFSET(PackArguments, squared_radius, 240)
+HILBRIUM_OFFSET(PackArguments, frame, 248)
+HILBRIUM_OFFSET(PackArguments, boxes, 256)
 
 }  // namespace hilbrium
 

@@ -24,7 +24,7 @@ struct SweepArguments {
     unsigned first_super_cluster;
     // Number of records to sweep.
     unsigned super_clusters;
-    // Warps per super-cluster: 1, 2, 4 or 8.
+    // Warps per super-cluster: a power of two up to 32.
     unsigned parts;
     // Common cutoff of all pairs, for laws that have one.
     double cutoff;

@@ -29,15 +29,15 @@ struct MoveToCellsArguments {
     // Sums, set for rows without a place.
     Real* sums;
 };
-HILBRIUM_SIZE(MoveToCellsArguments, 240)
+HILBRIUM_SIZE(MoveToCellsArguments, 392)
 HILBRIUM_OFFSET(MoveToCellsArguments, rows, 0)
 HILBRIUM_OFFSET(MoveToCellsArguments, columns, 40)
-HILBRIUM_OFFSET(MoveToCellsArguments, grid, 56)
-HILBRIUM_OFFSET(MoveToCellsArguments, starts, 168)
-HILBRIUM_OFFSET(MoveToCellsArguments, cell, 176)
-HILBRIUM_OFFSET(MoveToCellsArguments, place, 184)
-HILBRIUM_OFFSET(MoveToCellsArguments, places, 192)
-HILBRIUM_OFFSET(MoveToCellsArguments, sums, 232)
+HILBRIUM_OFFSET(MoveToCellsArguments, grid, 208)
+HILBRIUM_OFFSET(MoveToCellsArguments, starts, 320)
+HILBRIUM_OFFSET(MoveToCellsArguments, cell, 328)
+HILBRIUM_OFFSET(MoveToCellsArguments, place, 336)
+HILBRIUM_OFFSET(MoveToCellsArguments, places, 344)
+HILBRIUM_OFFSET(MoveToCellsArguments, sums, 384)
 
 // A search of 27 cells.
 struct SearchCountingGridArguments {

@@ -50,10 +50,10 @@ HILBRIUM_OFFSET(SearchRows, count, 32)
 struct SearchColumns {
     // Interaction radii, or null where all pairs have one cutoff.
     const double* radius;
-    // The law's input columns.
-    const double* const* inputs;
+    // The law's input columns, then null.
+    const double* inputs[20];
 };
-HILBRIUM_SIZE(SearchColumns, 16)
+HILBRIUM_SIZE(SearchColumns, 168)
 HILBRIUM_OFFSET(SearchColumns, radius, 0)
 HILBRIUM_OFFSET(SearchColumns, inputs, 8)
 

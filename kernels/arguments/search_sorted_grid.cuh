@@ -31,16 +31,16 @@ struct GatherCellsArguments {
     // Sums, set for rows without a cell.
     Real* sums;
 };
-HILBRIUM_SIZE(GatherCellsArguments, 248)
+HILBRIUM_SIZE(GatherCellsArguments, 400)
 HILBRIUM_OFFSET(GatherCellsArguments, rows, 0)
 HILBRIUM_OFFSET(GatherCellsArguments, columns, 40)
-HILBRIUM_OFFSET(GatherCellsArguments, grid, 56)
-HILBRIUM_OFFSET(GatherCellsArguments, keys, 168)
-HILBRIUM_OFFSET(GatherCellsArguments, order, 176)
-HILBRIUM_OFFSET(GatherCellsArguments, starts, 184)
-HILBRIUM_OFFSET(GatherCellsArguments, ends, 192)
-HILBRIUM_OFFSET(GatherCellsArguments, places, 200)
-HILBRIUM_OFFSET(GatherCellsArguments, sums, 240)
+HILBRIUM_OFFSET(GatherCellsArguments, grid, 208)
+HILBRIUM_OFFSET(GatherCellsArguments, keys, 320)
+HILBRIUM_OFFSET(GatherCellsArguments, order, 328)
+HILBRIUM_OFFSET(GatherCellsArguments, starts, 336)
+HILBRIUM_OFFSET(GatherCellsArguments, ends, 344)
+HILBRIUM_OFFSET(GatherCellsArguments, places, 352)
+HILBRIUM_OFFSET(GatherCellsArguments, sums, 392)
 
 // A search of 27 cells.
 struct SearchSortedGridArguments {

@@ -27,14 +27,14 @@ struct MoveToSectionsArguments {
     // Sums, set for rows without a place.
     Real* sums;
 };
-HILBRIUM_SIZE(MoveToSectionsArguments, 232)
+HILBRIUM_SIZE(MoveToSectionsArguments, 384)
 HILBRIUM_OFFSET(MoveToSectionsArguments, rows, 0)
 HILBRIUM_OFFSET(MoveToSectionsArguments, columns, 40)
-HILBRIUM_OFFSET(MoveToSectionsArguments, grid, 56)
-HILBRIUM_OFFSET(MoveToSectionsArguments, reach, 168)
-HILBRIUM_OFFSET(MoveToSectionsArguments, sections, 176)
-HILBRIUM_OFFSET(MoveToSectionsArguments, places, 184)
-HILBRIUM_OFFSET(MoveToSectionsArguments, sums, 224)
+HILBRIUM_OFFSET(MoveToSectionsArguments, grid, 208)
+HILBRIUM_OFFSET(MoveToSectionsArguments, reach, 320)
+HILBRIUM_OFFSET(MoveToSectionsArguments, sections, 328)
+HILBRIUM_OFFSET(MoveToSectionsArguments, places, 336)
+HILBRIUM_OFFSET(MoveToSectionsArguments, sums, 376)
 
 // A search of coarse cells.
 struct SearchTwoLevelArguments {

@@ -59,10 +59,24 @@ struct DriftReport {
     unsigned* refused;
     // Largest squared velocity, or displacement of the Langevin step.
     unsigned long long* largest_square;
+    // Displacement over the root of this square: the time step, or 1.
+    double scale;
+    // Where the displacement that this step may have goes, or null; negative if the step is not
+    // performed.
+    double* allowed;
+    // Words of the previous step of a batch, or null: what it refused, its largest square, its first
+    // row that is not finite, and what it was allowed.
+    const unsigned long long* previous;
+    // What the first step of a batch is allowed.
+    double most;
 };
-HILBRIUM_SIZE(DriftReport, 24)
+HILBRIUM_SIZE(DriftReport, 56)
 HILBRIUM_OFFSET(DriftReport, left, 0)
 HILBRIUM_OFFSET(DriftReport, refused, 8)
 HILBRIUM_OFFSET(DriftReport, largest_square, 16)
+HILBRIUM_OFFSET(DriftReport, scale, 24)
+HILBRIUM_OFFSET(DriftReport, allowed, 32)
+HILBRIUM_OFFSET(DriftReport, previous, 40)
+HILBRIUM_OFFSET(DriftReport, most, 48)
 
 }  // namespace hilbrium

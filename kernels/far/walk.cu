@@ -9,8 +9,13 @@
 // - near nodes: the same with their multipoles (kernels/far/multipole.cuh);
 // - far nodes: one lane per node, into one local expansion for the super-cluster (kernels/far/local.cuh).
 //
-// Units are compiled for HILBRIUM_REAL (float: mixed precision, where the sums over each processed list are
-// accumulated in double precision), HILBRIUM_ORDER, HILBRIUM_SOFTENING and HILBRIUM_CRITERION.
+// Several warps share the targets of a super-cluster if there are few: each takes every WARPS-th node of a
+// level, and the clusters of its nodes of the lowest level; their sums are added at the end. Sums then differ
+// by rounding from those of one warp.
+//
+// Units are compiled for HILBRIUM_WARPS, HILBRIUM_REAL (float: mixed precision, where the sums over each
+// processed list are accumulated in double precision), HILBRIUM_ORDER, HILBRIUM_SOFTENING and
+// HILBRIUM_CRITERION.
 #include "../far/local.cuh"
 #include "../arguments/far_walk.cuh"
 #include "../far/opening.cuh"
@@ -29,6 +34,12 @@ namespace hilbrium {
 // Minimum number of resident blocks (one warp each) per multiprocessor: chosen so that registers spill only
 // outside of loops.
 constexpr unsigned WALK_BLOCKS = sizeof(Real) == 4 ? (HILBRIUM_ORDER == 2 ? 20u : 16u) : 12u;
+
+// Warps per super-cluster.
+#ifndef HILBRIUM_WARPS
+#define HILBRIUM_WARPS 1
+#endif
+constexpr unsigned WARPS_OF_TARGET = HILBRIUM_WARPS;
 
 // Chunk sizes of the lists. A walk step adds at most 32 entries to an incomplete chunk.
 constexpr unsigned FAR_CHUNK = 64u;
@@ -177,9 +188,9 @@ __device__ __forceinline__ void gather_far(const unsigned* elements, unsigned co
 // of the Plummer length or of the spline's support in the walk's unit, `inverse_support` belongs to the
 // spline. `interactions`, unless null, receives the numbers of particles, near nodes and far nodes of each
 // super-cluster.
-// Launch: one block of one warp per super-cluster. Floor: instructions, see the three functions above; a
-// super-cluster reads 32 bytes per particle and 64 per node of its lists, mostly from caches.
-extern "C" __global__ void __launch_bounds__(WARP, WALK_BLOCKS)
+// Launch: one block of WARPS_OF_TARGET warps per super-cluster. Floor: instructions, see the three functions
+// above; a super-cluster reads 32 bytes per particle and 64 per node of its lists, mostly from caches.
+extern "C" __global__ void __launch_bounds__(WARP * WARPS_OF_TARGET, WALK_BLOCKS / WARPS_OF_TARGET)
     gravity_walk(const __grid_constant__ WalkArguments args) {
     const double* const position[3] = {args.sources.position[0], args.sources.position[1],
                                        args.sources.position[2]};
@@ -192,12 +203,14 @@ extern "C" __global__ void __launch_bounds__(WARP, WALK_BLOCKS)
     const Node* const nodes = args.nodes;
     const double* const particles = args.particles;
     unsigned* const interactions = args.interactions;
-    __shared__ Scratch scratch;
-    __shared__ Levels levels;
-    const unsigned lane = lane_index(), super = blockIdx.x;
+    __shared__ Scratch scratch_of_warp[WARPS_OF_TARGET];
+    __shared__ Levels levels_of_warp[WARPS_OF_TARGET];
+    const unsigned lane = lane_index(), warp = warp_of_block(), super = blockIdx.x;
+    Scratch& scratch = scratch_of_warp[warp];
+    Levels& levels = levels_of_warp[warp];
     TargetBox box = args.boxes[super];
     if (box.squared_radius == NOBODY_THERE) {
-        if (interactions != nullptr && lane < 3u) { interactions[3ull * super + lane] = 0u; }
+        if (interactions != nullptr && threadIdx.x < 3u) { interactions[3ull * super + lane] = 0u; }
         return;
     }
     const Tree tree = {nodes, args.multipoles};
@@ -266,6 +279,11 @@ extern "C" __global__ void __launch_bounds__(WARP, WALK_BLOCKS)
                                   node.radius, node.mass);
             }
             __syncwarp();
+            // Clusters belong to the warp that has their parent; above them all warps open the same nodes.
+            if (WARPS_OF_TARGET > 1u && level > 0u && number % WARPS_OF_TARGET != warp &&
+                (level == 1u || decided != OPENED)) {
+                decided = SKIPPED;
+            }
             append(scratch.stack, depth, decided == OPENED && level > 0u, level << LEVEL_SHIFT | number);
             if (others != 0u && decided == OPENED && level == 0u) {
                 number = args.places[number];
@@ -315,11 +333,36 @@ extern "C" __global__ void __launch_bounds__(WARP, WALK_BLOCKS)
     scratch.terms[lane] = Real(low);
     if (lane % 8u == 0u) { scratch.terms[WARP + lane / 8u] = Real(high); }
     __syncwarp();
-    const double of_potential = args.constant * length_unit / mass_unit, of_pull = of_potential * length_unit;
 #pragma unroll
     for (unsigned half = 0u; half < 2u; ++half) {
         gather_local(scratch.terms, Real(1) / radius, targets[half]);
         collect(targets[half], gathered[half]);
+    }
+    unsigned met[3] = {clusters_met * CLUSTER, near_met, far_met};
+    if constexpr (WARPS_OF_TARGET > 1u) {
+        __shared__ Gathered shares[WARPS_OF_TARGET][2][WARP];
+        __shared__ unsigned met_by[WARPS_OF_TARGET][3];
+        shares[warp][0][lane] = gathered[0];
+        shares[warp][1][lane] = gathered[1];
+        if (lane < 3u) { met_by[warp][lane] = lane == 0u ? met[0] : lane == 1u ? met[1] : met[2]; }
+        __syncthreads();
+        if (warp != 0u) { return; }
+        for (unsigned other = 1u; other < WARPS_OF_TARGET; ++other) {
+#pragma unroll
+            for (unsigned half = 0u; half < 2u; ++half) {
+                const Gathered& share = shares[other][half][lane];
+                gathered[half].x += share.x;
+                gathered[half].y += share.y;
+                gathered[half].z += share.z;
+                gathered[half].potential += share.potential;
+            }
+#pragma unroll
+            for (unsigned k = 0u; k < 3u; ++k) { met[k] += met_by[other][k]; }
+        }
+    }
+    const double of_potential = args.constant * length_unit / mass_unit, of_pull = of_potential * length_unit;
+#pragma unroll
+    for (unsigned half = 0u; half < 2u; ++half) {
         if (there[half]) {
             const unsigned long long row = first_row + half * WARP;
             acceleration[0][row] += of_pull * gathered[half].x;
@@ -334,7 +377,7 @@ extern "C" __global__ void __launch_bounds__(WARP, WALK_BLOCKS)
         }
     }
     if (interactions != nullptr && lane < 3u) {
-        interactions[3ull * super + lane] = lane == 0u ? clusters_met * CLUSTER : lane == 1u ? near_met : far_met;
+        interactions[3ull * super + lane] = lane == 0u ? met[0] : lane == 1u ? met[1] : met[2];
     }
 }
 HILBRIUM_EXPORT(gravity_walk)

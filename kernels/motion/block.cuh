@@ -23,6 +23,13 @@ __device__ __forceinline__ unsigned long long ordered(double value) {
     return static_cast<unsigned long long>(bits) ^ (static_cast<unsigned long long>(bits >> 63) | (1ull << 63));
 }
 
+// The value of such an integer that is a maximum, 0 for "none yet".
+__device__ __forceinline__ double decoded(unsigned long long word) {
+    const unsigned long long sign = 1ull << 63;
+    const unsigned long long bits = (word & sign) != 0 ? word ^ sign : ~word;
+    return word == 0 ? 0.0 : __longlong_as_double(static_cast<long long>(bits));
+}
+
 // Extremes are initialized to zero bits, which mean "none yet": a minimum is stored as the maximum
 // complement, a first row as the maximum complement of a row. A plain read first avoids most atomics, which
 // serialize on the same address.

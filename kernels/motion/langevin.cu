@@ -40,6 +40,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     const unsigned long long* __restrict__ const id = args.id;
     const double step = args.step;
     const auto [begin, end] = args.rows;
+    if (!begins(args.report)) { return; }
     unsigned* __restrict__ const left = args.report.left;
     unsigned* __restrict__ const refused = args.report.refused;
     unsigned long long* __restrict__ const largest_square = args.report.largest_square;

@@ -14,18 +14,13 @@ namespace hilbrium {
 // Half kick and drift. A row that would move farther than `farthest` is left unchanged: its bit of
 // `report.left` is set and `report.refused` counts it, so that the step can be undone. (The CPU code skips
 // blocks of 64 rows; both then undo the whole step.) The largest squared velocity goes to
-// `report.largest_square`; times dt^2 it is the largest squared displacement. Floor: 72 bytes read, 48
-// written per row.
+// `report.largest_square`; times dt^2 it is the largest squared displacement. Does nothing after a step of
+// its batch that was not completed. Floor: 72 bytes read, 48 written per row.
 extern "C" __global__ void __launch_bounds__(THREADS)
     verlet_kick_and_drift(const __grid_constant__ VerletKickAndDriftArguments args) {
-    double* __restrict__ const position[3] = {args.moving.position[0], args.moving.position[1],
-                                              args.moving.position[2]};
-    double* __restrict__ const velocity[3] = {args.moving.velocity[0], args.moving.velocity[1],
-                                              args.moving.velocity[2]};
-    const double* __restrict__ const acceleration[3] = {
-        args.moving.acceleration[0], args.moving.acceleration[1], args.moving.acceleration[2]};
     const double step = args.step;
     const auto [begin, end] = args.rows;
+    if (!begins(args.report)) { return; }
     unsigned* __restrict__ const left = args.report.left;
     unsigned* __restrict__ const refused = args.report.refused;
     unsigned long long* __restrict__ const largest_square = args.report.largest_square;
@@ -35,23 +30,8 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     double square = 0.0;
     bool far = false;
     if (there) {
-        Rounded x[3], v[3], a[3];
-#pragma unroll
-        for (int d = 0; d < 3; ++d) {
-            x[d] = position[d][row];
-            v[d] = velocity[d][row];
-            a[d] = acceleration[d][row];
-        }
-        far = leaves(v, a, step, args.farthest);
-        if (!far) {
-#pragma unroll
-            for (int d = 0; d < 3; ++d) {
-                v[d] = v[d] + Rounded(0.5) * step * a[d];
-                velocity[d][row] = v[d].value;
-                position[d][row] = (x[d] + Rounded(step) * v[d]).value;
-            }
-            square = squared_length(v[0], v[1], v[2]).value;
-        }
+        Rounded x[3];
+        far = kick_and_drift_row(args.moving, row, step, args.farthest, x, square);
     }
     record_refused(far, place, end - begin, left, refused);
     reduce_max(square, largest_square);
@@ -101,38 +81,14 @@ HILBRIUM_EXPORT(verlet_drift_back)
 
 // Accelerations a = F / m and, if the step is not 0, a half kick. A row whose acceleration is not finite gets
 // no kick, and the first such row goes to `first_not_finite` (record_first). Does nothing if the drift
-// refused rows or exceeded `most_square`: the forces may lack pairs then, and the host evaluates them again
+// refused rows or exceeded its allowance: the forces may lack pairs then, and the host evaluates them again
 // or reverts the step. Floor: 32 bytes read, 24 written per row; with the kick 56 and 48.
 extern "C" __global__ void __launch_bounds__(THREADS)
     accelerate(const __grid_constant__ AccelerateArguments args) {
-    const double* __restrict__ const force[3] = {args.force[0], args.force[1], args.force[2]};
-    double* __restrict__ const acceleration[3] = {args.acceleration[0], args.acceleration[1],
-                                                  args.acceleration[2]};
-    double* __restrict__ const velocity[3] = {args.velocity[0], args.velocity[1], args.velocity[2]};
-    const double* __restrict__ const mass = args.mass;
     const auto [begin, end] = args.rows;
-    unsigned* __restrict__ const first_not_finite = args.first_not_finite;
     const unsigned long long place = thread_of_grid(), row = begin + place;
-    if (place >= end - begin) { return; }
-    if (*args.report.refused != 0 || *args.report.largest_square > ordered(args.most_square)) { return; }
-    // One division per row, as on the CPU.
-    const Rounded inverse = Rounded(1.0) / Rounded(mass[row]);
-    Rounded a[3];
-    bool finite = true;
-#pragma unroll
-    for (int d = 0; d < 3; ++d) {
-        a[d] = Rounded(force[d][row]) * inverse;
-        acceleration[d][row] = a[d].value;
-        finite &= is_finite(a[d].value);
-    }
-    if (!finite) {
-        record_first(first_not_finite, row);
-    } else if (args.step != 0.0) {
-#pragma unroll
-        for (int d = 0; d < 3; ++d) {
-            velocity[d][row] = (Rounded(velocity[d][row]) + Rounded(0.5) * args.step * a[d]).value;
-        }
-    }
+    if (place >= end - begin || !is_complete(args.report)) { return; }
+    accelerate_row(args, row, {args.force[0][row], args.force[1][row], args.force[2][row]});
 }
 HILBRIUM_EXPORT(accelerate)
 

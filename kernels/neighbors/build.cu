@@ -22,7 +22,13 @@ namespace hilbrium {
 #ifndef HILBRIUM_WARPS_THERE
 #define HILBRIUM_WARPS_THERE 32
 #endif
-constexpr unsigned BUILD_WARPS = HILBRIUM_WARPS, BUILD_BLOCKS = HILBRIUM_WARPS_THERE / HILBRIUM_WARPS;
+// Warps that share a record; more than one if there are few records.
+#ifndef HILBRIUM_WARPS_OF_RECORD
+#define HILBRIUM_WARPS_OF_RECORD 1
+#endif
+constexpr unsigned WARPS_OF_RECORD = HILBRIUM_WARPS_OF_RECORD;
+constexpr unsigned BUILD_WARPS = WARPS_OF_RECORD > 1 ? WARPS_OF_RECORD : HILBRIUM_WARPS;
+constexpr unsigned BUILD_BLOCKS = HILBRIUM_WARPS_THERE / BUILD_WARPS;
 
 struct BuildMemory {
     ListRequest request;
@@ -44,11 +50,12 @@ __device__ __forceinline__ void build_record(const ListRequest& request, unsigne
     prepare(request, super_cluster, memory.frame);
     Encoder encoder{memory.encoder};
     encoder.begin(place);
-    Candidates<HILBRIUM_PERIODIC> candidates{request, memory.request, frame, memory.candidates, encoder};
+    Candidates<HILBRIUM_PERIODIC, Encoder> candidates{request, memory.request, frame, memory.candidates,
+                                                      encoder};
     Walk<HILBRIUM_PERIODIC> walk{request, frame, memory.walk};
     walk.begin();
     for (bool last = false; !last;) {
-        while (candidates.waiting() < WARP && !walk.ended()) { walk.open(candidates); }
+        while (candidates.waiting() < WARP && !walk.ended()) { walk.open<0>(candidates); }
         if (candidates.waiting() > 0) { candidates.decide(smaller(candidates.waiting(), WARP)); }
         last = walk.ended() && candidates.waiting() == 0;
         encoder.encode(last);
@@ -58,24 +65,133 @@ __device__ __forceinline__ void build_record(const ListRequest& request, unsigne
     end = encoder.next();
 }
 
+// Nodes of level 1 that warps open together.
+constexpr unsigned NODES_TOGETHER = 256;
+
+// Ascending nodes of level 1 within reach of a super-cluster, in shared memory.
+struct NearNodes {
+    unsigned* nodes;
+    unsigned count;
+
+    __device__ __forceinline__ void add(unsigned lanes, unsigned node, float3, float4) {
+        if (lanes >> lane_index() & 1) { nodes[count + __popc(lanes & lanes_below())] = node; }
+        count += __popc(lanes);
+    }
+};
+
+// Ascending clusters that a warp has found, in shared memory.
+struct NearClusters {
+    unsigned* clusters;
+    unsigned count;
+
+    __device__ __forceinline__ void take(unsigned lanes, unsigned cluster) {
+        if (lanes >> lane_index() & 1) { clusters[count + __popc(lanes & lanes_below())] = cluster; }
+        count += __popc(lanes);
+    }
+};
+
+struct TogetherMemory {
+    ListRequest request;
+    Frame frame;
+    WalkMemory walk;
+    EncoderMemory encoder;
+    CandidateMemory candidates[WARPS_OF_RECORD];
+    unsigned nodes[NODES_TOGETHER];
+    unsigned clusters[NODES_TOGETHER * CLUSTERS];
+    unsigned cluster_count[WARPS_OF_RECORD];
+    unsigned node_count;
+    bool ended;
+};
+
+// As build_record, by all warps of a block: the first walks to the nodes of level 1 and encodes, all test the
+// clusters of these nodes, each those of a range. All warps must call; the first one has the results.
+__device__ __forceinline__ void build_record_together(const ListRequest& request, unsigned super_cluster,
+                                                      TogetherMemory& memory, RecordPlace place,
+                                                      unsigned& count, unsigned& length, unsigned& end) {
+    count = length = end = 0;
+    if (request.extent[hierarchy_padded_count(request.rows, 0) + super_cluster].w < 0.0f) { return; }
+    const unsigned warp = warp_of_block(), lane = lane_index();
+    if (threadIdx.x == 0) { memory.request = request; }
+    Encoder encoder{memory.encoder};
+    Walk<HILBRIUM_PERIODIC> walk{request, memory.frame, memory.walk};
+    if (warp == 0) {
+        prepare(request, super_cluster, memory.frame);
+        encoder.begin(place);
+        walk.begin();
+    }
+    for (bool last = false; !last;) {
+        __syncthreads();
+        if (warp == 0) {
+            NearNodes nodes{memory.nodes, 0};
+            while (nodes.count + WARP <= NODES_TOGETHER && !walk.ended()) { walk.template open<1>(nodes); }
+            if (lane == 0) {
+                memory.node_count = nodes.count;
+                memory.ended = walk.ended();
+            }
+        }
+        __syncthreads();
+        last = memory.ended;
+        // whole groups of four nodes
+        const unsigned groups = (memory.node_count + 3) / 4;
+        const unsigned first = 4 * (groups * warp / WARPS_OF_RECORD);
+        const unsigned behind = smaller(4 * (groups * (warp + 1) / WARPS_OF_RECORD), memory.node_count);
+        NearClusters clusters{memory.clusters + CLUSTERS * first, 0};
+        Candidates<HILBRIUM_PERIODIC, NearClusters> candidates{request, memory.request, memory.frame,
+                                                               memory.candidates[warp], clusters};
+        for (unsigned node = first; node < behind || candidates.waiting() > 0;) {
+            for (; candidates.waiting() < WARP && node < behind; node += 4) {
+                const unsigned own = node + lane / CLUSTERS;
+                const bool there = own < behind;
+                walk.open_node(there ? memory.nodes[own] : 0, there, candidates);
+            }
+            if (candidates.waiting() > 0) { candidates.decide(smaller(candidates.waiting(), WARP)); }
+        }
+        if (lane == 0) { memory.cluster_count[warp] = clusters.count; }
+        __syncthreads();
+        if (warp == 0) {
+            for (unsigned other = 0; other < WARPS_OF_RECORD; ++other) {
+                const unsigned first_node = 4 * (groups * other / WARPS_OF_RECORD);
+                const unsigned* const theirs = memory.clusters + CLUSTERS * first_node;
+                const unsigned theirs_count = memory.cluster_count[other];
+                for (unsigned begin = 0; begin < theirs_count; begin += WARP) {
+                    const bool there = begin + lane < theirs_count;
+                    encoder.take(__ballot_sync(FULL, there), there ? theirs[begin + lane] : 0);
+                    encoder.encode(false);
+                }
+            }
+            encoder.encode(last);
+        }
+    }
+    if (warp == 0) {
+        length = encoder.end();
+        count = encoder.count();
+        end = encoder.next();
+    }
+}
+
 // Writes the first `slot` bytes of each super-cluster's record (a multiple of 4) to its slot and the windows
 // beyond to the overflow, and the entry counts and lengths of all records. If foreign rows follow the owned
 // ones, from the next super-cluster on, `interior` and `boundary` become 1 and 0 for records without such
 // rows, 0 and 1 for others; otherwise both are null.
-// Launch: one warp per super-cluster, blocks of BUILD_WARPS. Floor: about 13,000 instructions per
-// super-cluster at 194 neighbors, symmetric; memory traffic is the boxes and positions of the surroundings,
-// mostly from caches.
+// Launch: one warp per super-cluster, blocks of BUILD_WARPS; or one block of WARPS_OF_RECORD warps, if that
+// is more than one. Floor: about 13,000 instructions per super-cluster at 194 neighbors, symmetric; memory
+// traffic is the boxes and positions of the surroundings, mostly from caches.
 extern "C" __global__ void __launch_bounds__(BUILD_WARPS * 32, BUILD_BLOCKS)
     list_build(const __grid_constant__ ListBuildArguments args) {
-    __shared__ BuildMemory memory[BUILD_WARPS];
-    const unsigned record = warp_of_grid(), slot = args.slot;
+    const unsigned record = warp_of_grid() / WARPS_OF_RECORD, slot = args.slot;
     if (record >= args.super_clusters) { return; }
     const ListRequest request = list_request(args.search);
     unsigned count, length, end;
     const RecordPlace place = {args.slots + static_cast<unsigned long long>(slot) * record, slot, record,
                                args.overflow};
-    build_record(request, args.first + record, memory[warp_of_block()], place, count, length, end);
-    if (lane_index() == 0) {
+    if constexpr (WARPS_OF_RECORD > 1) {
+        __shared__ TogetherMemory memory;
+        build_record_together(request, args.first + record, memory, place, count, length, end);
+    } else {
+        __shared__ BuildMemory memory[BUILD_WARPS];
+        build_record(request, args.first + record, memory[warp_of_block()], place, count, length, end);
+    }
+    if (lane_index() == 0 && (WARPS_OF_RECORD == 1 || warp_of_block() == 0)) {
         if (args.boundary != nullptr) {
             const unsigned others = (request.owned_end + SUPER_CLUSTER - 1u) / SUPER_CLUSTER * CLUSTERS;
             args.interior[record] = end > others ? 0 : 1;

@@ -63,12 +63,13 @@ __device__ __forceinline__ bool fits(const ListRequest& request, const Frame& fr
     return fit;
 }
 
-template <bool PERIODIC> struct Candidates {
+// `Clusters` has take(lanes, cluster), which receives the clusters with pairs.
+template <bool PERIODIC, class Clusters> struct Candidates {
     const ListRequest& request;
     const ListRequest& shared_request;  // copy in shared memory
     const Frame& frame;
     CandidateMemory& memory;
-    Encoder& encoder;
+    Clusters& found;
     unsigned added = 0, decided = 0;
 
     // Appends the clusters of the lanes in `lanes`: index, center relative to the frame's, half widths and
@@ -87,7 +88,7 @@ template <bool PERIODIC> struct Candidates {
     // Number of candidates in the buffer. Up to 32 more may be added while it is below 32.
     __device__ __forceinline__ unsigned waiting() const { return added - decided; }
 
-    // Tests the first `count` (1 to 32) candidates in the buffer and passes those with pairs to the encoder.
+    // Tests the first `count` (1 to 32) candidates in the buffer and passes those with pairs on.
     __device__ __forceinline__ void decide(unsigned count) {
         const unsigned lane = lane_index();
         unsigned near = 0, sure = 0;
@@ -115,7 +116,7 @@ template <bool PERIODIC> struct Candidates {
             }
         }
         decided += count;
-        encoder.take(accepted, cluster);
+        found.take(accepted, cluster);
     }
 
     // Box test: the members near this lane's candidate, and those that certainly have a pair with it.

@@ -55,9 +55,10 @@ template <bool PERIODIC> struct Walk {
     // Returns whether the stack is empty.
     __device__ __forceinline__ bool ended() const { return height == 0; }
 
-    // Opens up to four nodes of one level: adds clusters among their children within reach to the candidates,
-    // and pushes other children. All lanes must call.
-    __device__ __forceinline__ void open(Candidates<PERIODIC>& candidates) {
+    // Opens up to four nodes of one level: adds children within reach that are of level LOWEST to the
+    // candidates, and pushes other children. All lanes must call.
+    template <unsigned LOWEST, class Candidates>
+    __device__ __forceinline__ void open(Candidates& candidates) {
         const unsigned lane = lane_index(), part = lane / CLUSTERS;
         const unsigned level = memory.stack[height - 1] >> WALK_LEVEL;
         const unsigned node = part < height ? memory.stack[height - 1 - part] : 0;
@@ -66,11 +67,42 @@ template <bool PERIODIC> struct Walk {
         __syncwarp();
         const unsigned below = level - 1;
         height -= __popc(alike) / CLUSTERS;
+        float3 center;
+        float4 extent;
         const unsigned child = CLUSTERS * (node & WALK_NODE) + lane % CLUSTERS;
+        const unsigned hits = children_near(below, child, alike >> lane & 1, center, extent);
+        if (below == LOWEST) {
+            candidates.add(hits, child, center, extent);
+        } else {
+            // the first child on top
+            if (hits >> lane & 1) {
+                memory.stack[height + __popc(hits >> lane) - 1] = below << WALK_LEVEL | child;
+            }
+            height += __popc(hits);
+            __syncwarp();
+        }
+    }
+
+    // Adds clusters within reach to the candidates: the children of up to four nodes of level 1, of which the
+    // lane's is `node`, if `there`. All lanes must call.
+    template <class Candidates>
+    __device__ __forceinline__ void open_node(unsigned node, bool there, Candidates& candidates) {
+        float3 center;
+        float4 extent;
+        const unsigned child = CLUSTERS * node + lane_index() % CLUSTERS;
+        const unsigned hits = children_near(0, child, there, center, extent);
+        candidates.add(hits, child, center, extent);
+    }
+
+  private:
+    // Lanes whose `child`, a node of level `below`, is within reach; its center relative to the frame's and
+    // its extent.
+    __device__ __forceinline__ unsigned children_near(unsigned below, unsigned child, bool there,
+                                                      float3& center, float4& extent) const {
         bool hit = false;
-        float3 center = {0.0f, 0.0f, 0.0f};
-        float4 extent = {0.0f, 0.0f, 0.0f, -1.0f};
-        if (alike >> lane & 1) {
+        center = {0.0f, 0.0f, 0.0f};
+        extent = {0.0f, 0.0f, 0.0f, -1.0f};
+        if (there) {
             const unsigned element = memory.elements[below] + child;
             extent = request.extent[element];
             // range of clusters of the node
@@ -80,15 +112,7 @@ template <bool PERIODIC> struct Walk {
                 hit = approaches<PERIODIC>(request, frame, element, extent, center);
             }
         }
-        const unsigned hits = __ballot_sync(FULL, hit);
-        if (below == 0) {
-            candidates.add(hits, child, center, extent);
-        } else {
-            // the first child on top
-            if (hit) { memory.stack[height + __popc(hits >> lane) - 1] = below << WALK_LEVEL | child; }
-            height += __popc(hits);
-            __syncwarp();
-        }
+        return __ballot_sync(FULL, hit);
     }
 };
 

@@ -2,9 +2,9 @@
 // bytes per pair. Full lists: each particle accumulates its own sums, bitwise reproducible.
 //
 // One block per super-cluster. Its threads move the particles of neighbor clusters to the super-cluster's
-// frame and stage them in shared memory. Then SHARERS threads share the neighbors of each particle and look
-// them up there. Lists with more than HILBRIUM_ENTRIES entries are processed in several rounds: in each, a
-// thread uses the neighbors that are staged.
+// frame and stage them with their prepared values in shared memory. Then SHARERS threads share the neighbors
+// of each particle and look them up there. Lists with more than HILBRIUM_ENTRIES entries are processed in
+// several rounds: in each, a thread uses the neighbors that are staged.
 #include "../device.cuh"
 #include "../arguments/pair_particle_sweep.cuh"
 #include "../pair/law.cuh"
@@ -35,14 +35,17 @@ constexpr unsigned BATCH = 2 * PIECES, AHEAD = 4;
 
 struct ParticleStage {
     // number 0 is out of reach, numbers from CLUSTER on belong to entries
-    Scattered<CLUSTER * (ENTRIES + 1)> position;
+    Scattered<CLUSTER * (ENTRIES + 1)> rows[1 + GROUPS];  // positions, then further prepared values
     // the shifts are dead when the sums are stored
     union {
         Real4 shift[ENTRIES];
         Real sums[SHARERS > 1 ? (SHARERS - 1) * SUPER_CLUSTER * SUM_COUNT : 1];
     };
 };
-static_assert(sizeof(ParticleStage) <= 48 * 1024, "shared memory of a block");
+// Shared memory of a block, as the launch asks for it.
+#ifdef HILBRIUM_SHARED
+static_assert(sizeof(ParticleStage) <= HILBRIUM_SHARED, "shared memory of a block");
+#endif
 
 // Output of `pack`, and the box.
 struct Packed {
@@ -52,48 +55,45 @@ struct Packed {
     const float4* boxes;
     unsigned long long count;
     double period[3], frequency[3];
+};
 
-    // Returns a particle's prepared values from its first Real4 and its row's further ones.
-    __device__ __forceinline__ Pair values(Real4 first, unsigned long long row) const {
-        Pair own{};
-        if constexpr (PREPARED > 0) {
-            Real* members = reinterpret_cast<Real*>(&own);
-            constexpr int SKIP = FIRST_WITH_POSITION ? 1 : 0;
-            if (FIRST_WITH_POSITION) members[0] = first.w;
+// A particle's prepared values from its first Real4 and the further ones, further_of(group).
+template <class Further>
+__device__ __forceinline__ Pair prepared_values(Real4 first, const Further& further_of) {
+    Pair own{};
+    if constexpr (PREPARED > 0) {
+        Real* members = reinterpret_cast<Real*>(&own);
+        constexpr int SKIP = FIRST_WITH_POSITION ? 1 : 0;
+        if (FIRST_WITH_POSITION) members[0] = first.w;
 #pragma unroll
-            for (int group = 0; group < GROUPS; ++group) {
-                const Real4 four = further[group * count + row];
-                const Real numbers[4] = {four.x, four.y, four.z, four.w};
+        for (int group = 0; group < GROUPS; ++group) {
+            const Real4 four = further_of(group);
+            const Real numbers[4] = {four.x, four.y, four.z, four.w};
 #pragma unroll
-                for (int c = 0; c < 4; ++c) {
-                    if (SKIP + 4 * group + c < PREPARED) members[SKIP + 4 * group + c] = numbers[c];
-                }
+            for (int c = 0; c < 4; ++c) {
+                if (SKIP + 4 * group + c < PREPARED) members[SKIP + 4 * group + c] = numbers[c];
             }
         }
-        return own;
     }
-};
+    return own;
+}
 
 // A thread's particle and the sums of its pairs.
 struct Accumulator {
-    const Packed& rows;
-    const unsigned* clusters;  // of the entries
     Real4 own;
     Pair values;
     Real squared_reach;  // of the particle, or common
     Real sums[SUM_COUNT];
 
-    // Accumulates the pair with neighbor `number`; `other` is its first Real4 in the frame.
-    __device__ __forceinline__ void take(unsigned number, Real4 other) {
+    // Accumulates the pair with the particle at a place of the stage.
+    __device__ __forceinline__ void take(const ParticleStage& stage, unsigned place) {
+        const Real4 other = stage.rows[0][place];
         const Vec3 r = {own.x - other.x, own.y - other.y, own.z - other.z};
         const Real r2 = dot(r, r);
         const bool within = r2 < (CUTOFF == Cutoff::EITHER ? max(squared_reach, other.w) : squared_reach);
         if (HILBRIUM_SKIPS && !within) { return; }
-        unsigned long long row = 0;
-        if (GROUPS > 0) {
-            row = static_cast<unsigned long long>(CLUSTER) * clusters[number / CLUSTER - 1] + number % CLUSTER;
-        }
-        const Sums pair = pair_contribution(constants(), values, rows.values(other, row), r, r2);
+        const Pair theirs = prepared_values(other, [&](int group) { return stage.rows[1 + group][place]; });
+        const Sums pair = pair_contribution(constants(), values, theirs, r, r2);
         const Real* added = reinterpret_cast<const Real*>(&pair) + FIRST_SUM;
         // Select instead of a branch, so that the law's multiplications and these additions contract to fused
         // multiply-adds.
@@ -149,11 +149,27 @@ __device__ __forceinline__ void stage_entries(const Packed& rows, ParticleStage&
                 const Piece shift = shifts[PIECES * entry];
 #pragma unroll
                 for (unsigned c = 0; c < PIECE; ++c) { piece.values[c] += shift.values[c]; }
-                stage.position.write_piece(CLUSTER * (entry + 1) + k, which, piece);
+                stage.rows[0].write_piece(CLUSTER * (entry + 1) + k, which, piece);
             }
         }
 #pragma unroll
         for (unsigned b = 0; b < BATCH; ++b) { ahead[b] = piece_of(first + AT_ONCE * (BATCH + b)); }
+    }
+    if constexpr (GROUPS > 0) {
+        const Piece* further = reinterpret_cast<const Piece*>(rows.further) + PIECES * k + which;
+#pragma unroll 1
+        for (unsigned entry = mine; entry < count; entry += AT_ONCE) {
+            const unsigned long long row = static_cast<unsigned long long>(CLUSTER) * clusters[begin + entry];
+            Piece pieces_of_row[GROUPS > 0 ? GROUPS : 1];
+#pragma unroll
+            for (int group = 0; group < GROUPS; ++group) {
+                pieces_of_row[group] = further[PIECES * (group * rows.count + row)];
+            }
+#pragma unroll
+            for (int group = 0; group < GROUPS; ++group) {
+                stage.rows[1 + group].write_piece(CLUSTER * (entry + 1) + k, which, pieces_of_row[group]);
+            }
+        }
     }
     __syncthreads();
 }
@@ -198,8 +214,8 @@ struct NeighborWords {
                     place_b = b - least < count ? b - CLUSTER * begin : 0u;
                     if (!__any_sync(FULL, (place_a | place_b) != 0u)) { continue; }
                 }
-                accumulator.take(a, stage.position[place_a]);
-                accumulator.take(b, stage.position[place_b]);
+                accumulator.take(stage, place_a);
+                accumulator.take(stage, place_b);
             }
         }
     }
@@ -208,7 +224,8 @@ struct NeighborWords {
 }  // namespace pair
 }  // namespace hilbrium
 
-// Sums over the pairs of a particle list. Launch: one block of SWEEP_THREADS per super-cluster.
+// Sums over the pairs of a particle list. Launch: one block of SWEEP_THREADS per super-cluster, with the
+// dynamic shared memory of a ParticleStage.
 //   packed                output of `pack`; its number of rows is a multiple of 64
 //   clusters, begins      clusters of the entries, and their start per super-cluster, with one extra element
 //   words, word_begins    neighbor numbers, two per word, and their start per half, in units of 32 words
@@ -217,7 +234,7 @@ struct NeighborWords {
 //   active                per row, whether its sums are wanted, or null for all
 //   sums                  SUM_STRIDE Reals per row are written, for super-clusters with active rows
 // Floor: per pair the law's instructions plus twelve; bytes: 2 per pair, and the output of `pack`; shared
-// memory cycles: 4 per 32 pairs, 8 in double precision, and more with bank conflicts.
+// memory cycles: 4 per 32 pairs and Real4, 8 in double precision, and more with bank conflicts.
 extern "C" __global__ void __launch_bounds__(hilbrium::pair::SWEEP_THREADS)
     particle_sweep(const __grid_constant__ hilbrium::ParticleSweepArguments args) {
     using namespace hilbrium;
@@ -228,7 +245,8 @@ extern "C" __global__ void __launch_bounds__(hilbrium::pair::SWEEP_THREADS)
     const unsigned char* const active = args.active;
     Real* const sums = args.sums;
     static_assert(!SYMMETRIC, "particle lists are full lists");
-    __shared__ ParticleStage stage;
+    HILBRIUM_DYNAMIC_SHARED(ParticleStage, shared_stage);
+    ParticleStage& stage = *shared_stage;
     const unsigned record = blockIdx.x, super_cluster = args.first_super_cluster + record;
     const unsigned member = threadIdx.x % SUPER_CLUSTER, share = threadIdx.x / SUPER_CLUSTER;
     const unsigned long long row = static_cast<unsigned long long>(super_cluster) * SUPER_CLUSTER + member;
@@ -247,27 +265,29 @@ extern "C" __global__ void __launch_bounds__(hilbrium::pair::SWEEP_THREADS)
     const unsigned width = static_cast<unsigned>(word_begins[half + 1] - word_begins[half]);
     const unsigned* own = args.words + WARP * word_begins[half] + lane_index();
 
-    Accumulator accumulator{all, args.clusters + begin, position[row]};
-    accumulator.values = all.values(accumulator.own, row);
+    const unsigned* const clusters = args.clusters + begin;
+    Accumulator accumulator{position[row]};
+    const auto own_further = [&](int group) { return all.further[group * all.count + row]; };
+    accumulator.values = prepared_values(accumulator.own, own_further);
     const Real limit = static_cast<Real>(args.cutoff);
     accumulator.squared_reach = CUTOFF == Cutoff::COMMON ? limit * limit
                                 : CUTOFF == Cutoff::OWN  ? args.packed.squared_radius[row]
                                                          : accumulator.own.w;
 #pragma unroll
     for (int s = 0; s < SUM_COUNT; ++s) { accumulator.sums[s] = neutral_element(s); }
-    if (threadIdx.x < CLUSTER) { stage.position.write(threadIdx.x, {Real(-1e18), Real(0), Real(0), Real(0)}); }
+    if (threadIdx.x < CLUSTER) { stage.rows[0].write(threadIdx.x, {Real(-1e18), Real(0), Real(0), Real(0)}); }
 
     NeighborWords neighbors{own, share, width, {}};
     if (entries <= ENTRIES) {
         neighbors.prefetch();
-        stage_entries(all, stage, super_cluster, accumulator.clusters, 0, entries);
+        stage_entries(all, stage, super_cluster, clusters, 0, entries);
         neighbors.take<true>(accumulator, stage, 0, entries);
     } else {
         for (unsigned first = 0; first < entries; first += ENTRIES) {
             const unsigned end = smaller(first + ENTRIES, entries);
             __syncthreads();
             neighbors.prefetch();
-            stage_entries(all, stage, super_cluster, accumulator.clusters, first, end);
+            stage_entries(all, stage, super_cluster, clusters, first, end);
             neighbors.take<false>(accumulator, stage, first, end);
         }
     }

@@ -41,6 +41,9 @@ constexpr bool SHORT_LAW = SUM_COUNT <= 3 && PREPARED <= 4;
 #endif
 constexpr unsigned BLOCKS = HILBRIUM_RESIDENT > WARPS ? HILBRIUM_RESIDENT / WARPS : 1u;
 
+// Groups of four entries in a block of 32.
+constexpr unsigned GROUPS_OF_BLOCK = WARP / 4u;
+
 // The super-cluster of a warp and its neighbor list.
 struct Sweep {
     const Arguments& all;
@@ -151,15 +154,16 @@ struct Sweep {
         return mask;
     }
 
-    // Processes the particles of the chosen entries of a block, EXACT or not. At the `last` call, waiting
+    // Processes the particles of the chosen entries of a block, EXACT or not. `first` is the number of the
+    // block's first group of four entries: warps take the groups in turn. At the `last` call, waiting
     // particles are processed too.
     template <bool EXACT>
-    __device__ __forceinline__ void entries(PairBuffer& buffer, unsigned chosen, unsigned uncertain,
-                                            bool last) const {
+    __device__ __forceinline__ void entries(PairBuffer& buffer, unsigned first, unsigned chosen,
+                                            unsigned uncertain, bool last) const {
         const unsigned lane = lane_index();
         for (unsigned begin = 0; begin < WARP; begin += 4) {
             unsigned kept = 0;
-            if ((chosen >> begin & 15u) != 0u && (begin / 4u & (parts - 1u)) == part) {
+            if ((chosen >> begin & 15u) != 0u && ((first + begin / 4u) & (parts - 1u)) == part) {
                 const unsigned from = begin + lane / CLUSTER;
                 const unsigned cluster = stage.entry_cluster[from];
                 const Real4 shift = stage.entry_shift[from];
@@ -188,10 +192,14 @@ struct Sweep {
 
     __device__ __forceinline__ void run(PairBuffer& buffer, NibbleDecoder list) const {
         buffer.begin(stage);
-        while (list.remaining() > 0) {
+        unsigned first = 0;
+        for (; list.remaining() > 0; first += GROUPS_OF_BLOCK) {
             const unsigned count = list.remaining() < WARP ? list.remaining() : WARP;
             const unsigned cluster = list.next();
-            const bool there = lane_index() < count;
+            // Without a group of this warp the block need not be prepared.
+            const bool mine = (part - first & parts - 1u) < GROUPS_OF_BLOCK;
+            const bool there = mine && lane_index() < count;
+            if (!mine && list.remaining() > 0) { continue; }
             // Lanes without an entry use a readable dummy. Entries of the previous block are no longer read.
             __syncwarp();
             const Entry own = entry(there ? cluster : super_cluster * CLUSTERS);
@@ -201,9 +209,9 @@ struct Sweep {
             if (exact != 0u) {
                 const unsigned uncertain = __ballot_sync(FULL, there && own.uncertain);
                 buffer.images = uncertain != 0u;
-                entries<true>(buffer, exact, uncertain, true);
+                entries<true>(buffer, first, exact, uncertain, true);
             }
-            entries<false>(buffer, usual, 0u, list.remaining() == 0);
+            entries<false>(buffer, first, usual, 0u, list.remaining() == 0);
         }
     }
 };
@@ -216,7 +224,7 @@ struct Sweep {
 //   packed              output of `pack`; its number of rows is a multiple of 64
 //   list                records of the list, for super-clusters from `first_super_cluster` on
 //   chosen              numbers of the records to sweep, `super_clusters` of them, or null for the first ones
-//   parts               1, 2, 4 or 8; equal to WARPS on full lists
+//   parts               a power of two up to 32; equal to WARPS on full lists
 //   cutoff              the common cutoff, if the law uses one
 //   bx                  the box
 //   active              per row, whether its sums are wanted, or null for all; full lists only

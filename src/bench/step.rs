@@ -5,6 +5,7 @@ use super::undisturbed::Quiet;
 use super::{Cell, Column, Common, Findings, Table, machine};
 use crate::clock::PhaseTable;
 use crate::comm::Communicator;
+use crate::device::{Device, Operations};
 use crate::run::tuning;
 use crate::step::Simulation;
 use crate::{Result, device, memory};
@@ -28,7 +29,20 @@ pub struct Options {
     /// Override a key of the case's deck: --set run.precision=double
     #[arg(long = "set", value_name = "SECTION.KEY=VALUE")]
     set: Vec<String>,
+    /// Time the kernels of further steps on a GPU, one launch after the other
+    #[arg(long)]
+    kernels: bool,
 }
+
+/// Steps whose kernels are timed.
+const TIMED_STEPS: u64 = 10;
+
+const KERNEL_COLUMNS: &[Column] = &[
+    ("kernel", "kernel"),
+    ("launches per step", "launches_per_step"),
+    ("us per launch", "microseconds_per_launch"),
+    ("us per step", "microseconds_per_step"),
+];
 
 const COLUMNS: &[Column] = &[
     ("phase", "phase"),
@@ -62,6 +76,9 @@ pub(super) fn measure(options: &Options, common: &Common, comm: &Communicator) -
         ]);
     }
     let mut findings = Findings::from(table);
+    if let Some(device) = device.as_ref().filter(|_| options.kernels) {
+        findings.tables.push(kernels(&mut simulation, device)?);
+    }
     findings.remarks.extend([
         ("case", Cell::text(options.case.name())),
         ("particles", Cell::count(steps.particles)),
@@ -74,16 +91,44 @@ pub(super) fn measure(options: &Options, common: &Common, comm: &Communicator) -
         ("peak_memory_per_particle_in_bytes", Cell::Number(steps.bytes as f64 / steps.particles as f64, 0)),
     ]);
     findings.remarks.extend(steps.skins.map(|skins| ("skins", Cell::text(skins))));
-    if let Some(device) = &device {
+    if let (Some(device), Some(operations)) = (&device, steps.operations) {
+        let microjoules = steps.phases.microjoules_per_update();
+        let microjoules = microjoules.map_or(Cell::Nothing, |microjoules| Cell::Number(microjoules, 3));
         let (free, total) = device.memory()?;
         let mut used = [total - free];
         comm.all_sum(&mut used);
         findings.remarks.extend([
             ("device", Cell::text(device.name())),
+            ("microjoules_per_update", microjoules),
+            ("launches_per_step", Cell::Number(operations.launches as f64 / steps.count as f64, 1)),
+            ("host_waits_per_step", Cell::Number(operations.waits as f64 / steps.count as f64, 2)),
             ("device_memory_per_particle_in_bytes", Cell::Number(used[0] as f64 / steps.particles as f64, 0)),
         ]);
     }
     Ok(findings)
+}
+
+/// Times of the kernels of this rank in further steps, the longest first.
+fn kernels(simulation: &mut Simulation, device: &Device) -> Result<Table> {
+    let mut count = 0;
+    let times = device.time_kernels(|| {
+        while count < TIMED_STEPS {
+            count += simulation.advance_steps(simulation.next_step, TIMED_STEPS - count)?;
+        }
+        Ok(())
+    })?;
+    let mut times: Vec<_> = times.into_iter().collect();
+    times.sort_by(|(_, (_, a)), (_, (_, b))| b.total_cmp(a));
+    let mut table = Table::named("kernels", KERNEL_COLUMNS);
+    for (kernel, (launches, seconds)) in times {
+        table.push(vec![
+            Cell::text(kernel),
+            Cell::Number(launches as f64 / count as f64, 1),
+            Cell::Number(1e6 * seconds / launches as f64, 1),
+            Cell::Number(1e6 * seconds / count as f64, 1),
+        ]);
+    }
+    Ok(table)
 }
 
 /// Measurements of steps over all ranks.
@@ -104,6 +149,8 @@ pub(super) struct Steps {
     pub quiet_seconds: f64,
     /// CPU time summed over all ranks (s).
     pub processor_seconds: f64,
+    /// Operations of this rank's device during the steps.
+    pub operations: Option<Operations>,
     /// The skins that were tuned, if the deck left them open.
     pub skins: Option<String>,
 }
@@ -122,23 +169,26 @@ impl Steps {
             simulation.advance(simulation.next_step)?;
         }
         simulation.clock.restart();
+        let operations = simulation.device().map(Device::operations);
         let (start, built) = (Instant::now(), simulation.lists_built());
         let worked = machine::processor_seconds();
         let (mut updates, mut count, mut quiet) = (0, 0, Quiet::default());
         loop {
             let (begin, before, prunes) =
                 (Instant::now(), simulation.lists_built(), simulation.neighborhood.prunes());
-            simulation.advance_with_pending_kick(simulation.next_step)?;
+            let steps = simulation
+                .advance_steps(simulation.next_step, (least as u64).saturating_sub(count).max(1))?;
             quiet.add(
                 begin.elapsed().as_secs_f64(),
+                steps,
                 simulation.lists_built() - before,
                 simulation.neighborhood.prunes() - prunes,
             );
             if simulation.lists_built() != before {
                 skins = tuning::follow(simulation)?.pop().or(skins);
             }
-            updates += simulation.particles.owned().len() as u64;
-            count += 1;
+            updates += steps * simulation.particles.owned().len() as u64;
+            count += steps;
             let mut elapsed = [start.elapsed().as_secs_f64()];
             if count >= least as u64 {
                 simulation.domain.comm.all_max(&mut elapsed);
@@ -153,6 +203,8 @@ impl Steps {
                     comm.all_sum(&mut sums);
                     let [bytes, particles] = [sums[0], sums[1].max(1)];
                     let builds = simulation.lists_built() - built;
+                    let operations = operations.zip(simulation.device());
+                    let operations = operations.map(|(before, device)| device.operations().since(before));
                     let [seconds, processor_seconds] = [elapsed[0], processor[0]];
                     return Ok(Steps {
                         phases,
@@ -163,6 +215,7 @@ impl Steps {
                         seconds,
                         quiet_seconds: quiet[0],
                         processor_seconds,
+                        operations,
                         skins,
                     });
                 }

@@ -8,6 +8,11 @@ use std::sync::{Arc, Mutex};
 /// Stands in for the MPI world; uninhabited in this build.
 pub(super) enum World {}
 
+/// Returns no version: there is no library.
+pub(super) fn library_version() -> Option<String> {
+    None
+}
+
 /// Returns a communicator of size one, or an error if a launcher started this process as one of several
 /// ranks.
 pub(super) fn world() -> Result<Ranks> {

@@ -27,6 +27,11 @@ pub use local::run_local;
 /// Reductions of at least this many values are distributed: each rank reduces a slice of them.
 const SHARED_REDUCTION: usize = 4096;
 
+/// Name and version of the MPI library; `None` in a build without MPI. May be called before MPI starts.
+pub fn library_version() -> Option<String> {
+    mpi::library_version()
+}
+
 /// A group of ranks, and the position of this rank in it.
 #[derive(Clone)]
 pub struct Communicator {

@@ -34,6 +34,13 @@ pub(super) struct World {
 /// The world of this process while it is in use: MPI can be initialized only once.
 static CURRENT: Mutex<Weak<World>> = Mutex::new(Weak::new());
 
+/// Returns the name and version that the library states, up to the first comma.
+pub(super) fn library_version() -> Option<String> {
+    let text = mpi::environment::library_version().ok()?;
+    let first = text.split([',', '\n', '\0']).next().unwrap_or_default().trim();
+    Some(first.to_owned())
+}
+
 /// Returns the MPI world; the first call initializes MPI.
 pub(super) fn world() -> Result<Ranks> {
     let mut current = CURRENT.lock().unwrap_or_else(PoisonError::into_inner);

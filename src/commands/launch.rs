@@ -48,19 +48,13 @@ fn start(ranks: usize, arguments: Vec<OsString>) -> Result<u8> {
     let program = std::env::current_exe().map_err(|cause| {
         Error::usage(format!("cannot tell where this program is: {cause}"), "start it with mpirun yourself")
     })?;
-    let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get());
-    let oversubscribe = if ranks > cores { &OVERSUBSCRIBE[..] } else { &[] };
-    let missing = SETTINGS.iter().chain(oversubscribe).filter(|(name, _)| std::env::var_os(name).is_none());
-    let mut mpirun = Command::new("mpirun");
+    let mut mpirun = mpirun(ranks);
     mpirun
-        .args(["--bind-to", "none", "-n", &ranks.to_string()])
         .arg(program)
         .args(arguments)
-        .envs(missing.copied())
         // A process group of its own: the terminal sends Ctrl-C only to this process, which forwards it as
         // SIGUSR1.
         .process_group(0)
-        .stdin(Stdio::null())
         .stdout(Stdio::piped());
     // SAFETY: prctl is async-signal-safe, hence allowed between fork and exec.
     unsafe { mpirun.pre_exec(stop_with_parent) };
@@ -75,6 +69,35 @@ fn start(ranks: usize, arguments: Vec<OsString>) -> Result<u8> {
     })
 }
 
+/// The command that starts `ranks` processes; their program is to be added.
+fn mpirun(ranks: usize) -> Command {
+    let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get());
+    let oversubscribe = if ranks > cores { &OVERSUBSCRIBE[..] } else { &[] };
+    let missing = SETTINGS.iter().chain(oversubscribe).filter(|(name, _)| std::env::var_os(name).is_none());
+    let mut mpirun = Command::new("mpirun");
+    mpirun.args(["--bind-to", "none", "-n", &ranks.to_string()]).envs(missing.copied()).stdin(Stdio::null());
+    mpirun
+}
+
+/// Lets mpirun start two processes that do nothing; returns its version.
+///
+/// # Errors
+/// [`Error::Usage`] if there is no mpirun of Open MPI, or with its last line if it fails.
+pub(super) fn try_two_ranks() -> Result<String> {
+    let version = check_launcher(super::launched_rank().is_some())?;
+    let tried = mpirun(2).arg("true").output().map_err(|cause| no_mpirun(&cause))?;
+    if tried.status.success() {
+        return Ok(version);
+    }
+    let text = String::from_utf8_lossy(&tried.stderr).into_owned();
+    let last =
+        text.lines().rev().find(|line| line.chars().any(char::is_alphanumeric)).unwrap_or("no message");
+    Err(Error::usage(
+        format!("{version} cannot start two processes: {}", last.trim()),
+        "run `mpirun -n 2 true` and follow its message",
+    ))
+}
+
 /// Makes the ranks stop after a checkpoint if this process is killed, on systems that support it.
 fn stop_with_parent() -> std::io::Result<()> {
     #[cfg(target_os = "linux")]
@@ -85,8 +108,8 @@ fn stop_with_parent() -> std::io::Result<()> {
     Ok(())
 }
 
-/// Checks that ranks can be started from this process.
-fn check_launcher(launched: bool) -> Result<()> {
+/// Checks that ranks can be started from this process; returns the version of mpirun.
+fn check_launcher(launched: bool) -> Result<String> {
     if cfg!(not(feature = "mpi")) {
         return Err(Error::usage(
             "this build has no MPI",
@@ -102,10 +125,10 @@ fn check_launcher(launched: bool) -> Result<()> {
     let version = Command::new("mpirun").arg("--version").stdin(Stdio::null()).output();
     let version = version.map_err(|cause| no_mpirun(&cause))?;
     let text = String::from_utf8_lossy(&version.stdout).into_owned();
-    if text.contains("Open MPI") || text.contains("OpenRTE") || text.contains("PRRTE") {
-        return Ok(());
-    }
     let first = text.lines().next().unwrap_or("it reports no version");
+    if text.contains("Open MPI") || text.contains("OpenRTE") || text.contains("PRRTE") {
+        return Ok(first.to_owned());
+    }
     Err(Error::usage(
         format!("mpirun is not that of Open MPI: {first}"),
         "put Open MPI's first in PATH, or leave out --ranks and start the ranks with the launcher of your MPI library",

@@ -3,10 +3,14 @@
 mod average;
 mod bench;
 mod check;
+mod completions;
+mod doctor;
 mod info;
 mod launch;
+mod manual;
 mod new;
 mod picture;
+mod report_page;
 mod run;
 mod schema;
 mod stability;
@@ -14,11 +18,12 @@ mod stop;
 mod threads;
 mod tune;
 mod validate;
+mod watch;
 
 use crate::bench::{Benchmark, Common};
 use crate::observe::averages::Selection;
 use crate::{Error, Result, report};
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, CommandFactory, Parser, Subcommand};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -80,6 +85,9 @@ enum Command {
         /// Start N ranks with Open MPI's mpirun. Unlike mpirun alone, signals leave time for the checkpoint
         #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
         ranks: Option<u32>,
+        /// Log shares of the phases with each snapshot, and each new choice of list settings
+        #[arg(long, short)]
+        verbose: bool,
     },
     /// Stop the run that writes to a folder after its current step and a checkpoint, and wait for its end
     #[command(after_help = "Example: hilbrium stop out/evrard --wait 3600\n\n\
@@ -184,22 +192,42 @@ enum Command {
         #[arg(value_name = "FILE")]
         file: PathBuf,
     },
-    /// Draw columns of a table, as runs write them, as PNG and SVG
+    /// Draw tables of a run as PNG and SVG, or snapshots as PNG: slices and projections
     #[command(after_help = "Examples:\n  hilbrium picture out/lj-fluid/radial-distribution.csv\n  \
-        hilbrium picture out/lj-fluid/observables.csv --columns temperature,pressure --folder pictures")]
-    Picture {
-        /// The table
-        #[arg(value_name = "TABLE.csv")]
-        table: PathBuf,
-        /// The column of the horizontal axis [default: distance or time]
-        #[arg(long, value_name = "NAME")]
-        along: Option<String>,
-        /// Columns by name, comma-separated [default: the usual ones of such a table]
-        #[arg(long, value_name = "NAMES", value_delimiter = ',')]
-        columns: Vec<String>,
-        /// Where to draw, under the table's name [default: beside the table]
-        #[arg(long, value_name = "FOLDER")]
-        folder: Option<PathBuf>,
+        hilbrium picture out/lj-fluid/observables.csv --columns temperature,pressure --folder pictures\n  \
+        hilbrium picture out/evrard/snapshot-0008.hdf5 --slice z=0 --width 1\n  \
+        hilbrium picture out/evrard/snapshot-0008.hdf5 --project x --quantity velocity_y --scale linear\n  \
+        hilbrium picture out/evrard --slice z=0 --width 1 --folder frames\n\n\
+        The last one draws a frame for each snapshot, with the same view and colors. ffmpeg joins them:\n  \
+        ffmpeg -framerate 12 -i frames/density-slice-z-%04d.png -pix_fmt yuv420p density.mp4\n\n\
+        An unknown --quantity lists those of the snapshot. Slices interpolate with the kernel: the density\n\
+        is the sum of m W, other quantities are sum of m/rho A W over sum of m/rho W. Projections are column\n\
+        densities, and mass-weighted means along the line of sight. Molecules, which have no smoothing\n\
+        length, are smoothed over the mean particle spacing. Gray pixels have no particles.")]
+    Picture(picture::PictureArguments),
+    /// Show the state of a run in the terminal: progress, phases, memory, energy; refreshed every second
+    #[command(after_help = "Examples:\n  hilbrium watch out/evrard\n  hilbrium watch out/evrard --once\n\n\
+        It reads files of the output directory only: it works over ssh and on any host that sees them.\n\
+        q, Escape or Ctrl-C end the display, not the run: `hilbrium stop` does.")]
+    Watch {
+        /// The run's output directory
+        #[arg(value_name = "FOLDER")]
+        folder: PathBuf,
+        /// Print the state once as text, as without a terminal
+        #[arg(long)]
+        once: bool,
+    },
+    /// Write one HTML page with charts, particles and figures of a run, which opens without a network
+    #[command(after_help = "Examples:\n  hilbrium report out/evrard\n  \
+        hilbrium report out/evrard --output evrard.html\n\n\
+        A run rewrites its page itself with `report = { every_wall = \"1min\" }` in [output].")]
+    Report {
+        /// The run's output directory
+        #[arg(value_name = "FOLDER")]
+        folder: PathBuf,
+        /// The page [default: report.html in the folder]
+        #[arg(long, value_name = "FILE.html")]
+        output: Option<PathBuf>,
     },
     /// Print a commented deck to start from
     #[command(after_help = "Example: hilbrium new evrard > evrard.toml")]
@@ -211,6 +239,31 @@ enum Command {
     },
     /// Print the JSON Schema of decks, for editors
     Schema,
+    /// Check that this machine can run the program: MPI, HDF5, GPUs, memory, shared memory, file locks
+    #[command(after_help = "Example: hilbrium doctor --directory /scratch/me\n\n\
+        Each line says ok, limited or BAD, and what to do. The status is 1 if runs would fail. On a\n\
+        cluster, start it in a job on a compute node.")]
+    Doctor {
+        /// The folder that outputs would go to
+        #[arg(long, value_name = "FOLDER", default_value = ".")]
+        directory: PathBuf,
+    },
+    /// Print a script that completes commands and options in a shell
+    #[command(after_help = "Examples:\n  \
+        hilbrium completions bash > ~/.local/share/bash-completion/completions/hilbrium\n  \
+        hilbrium completions zsh > ~/.zfunc/_hilbrium\n  \
+        hilbrium completions fish > ~/.config/fish/completions/hilbrium.fish")]
+    Completions {
+        /// The shell
+        shell: clap_complete::Shell,
+    },
+    /// Write the manual pages, hilbrium.1 and one for each command
+    #[command(after_help = "Example: hilbrium manual ~/.local/share/man/man1 && man hilbrium-run")]
+    Manual {
+        /// The folder, which is created if it is missing
+        #[arg(value_name = "FOLDER")]
+        folder: PathBuf,
+    },
 }
 
 /// A deck and its overrides.
@@ -226,11 +279,11 @@ struct DeckArguments {
 
 impl DeckArguments {
     /// Returns the arguments of a rank that runs the deck.
-    fn of_rank(&self, restart: Option<&Path>) -> Vec<OsString> {
+    fn of_rank(&self, restart: Option<&Path>, verbose: bool) -> Vec<OsString> {
+        let run = std::iter::once("run".into()).chain(verbose.then(|| "--verbose".into()));
         let sets = self.set.iter().flat_map(|set| ["--set".into(), set.into()]);
         let restart = restart.into_iter().flat_map(|path| ["--restart".into(), path.into()]);
-        let run: [OsString; 1] = ["run".into()];
-        run.into_iter().chain(sets).chain(restart).chain(["--".into(), self.deck.clone().into()]).collect()
+        run.chain(sets).chain(restart).chain(["--".into(), self.deck.clone().into()]).collect()
     }
 }
 
@@ -259,10 +312,11 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
             return ExitCode::from(status(with_complete_output(Ok(Ending::Done))));
         }
     };
-    if let Command::Run { deck, restart, ranks: Some(ranks @ 2..) } = &command {
-        return ExitCode::from(launch::launch(*ranks as usize, deck.of_rank(restart.as_deref())));
+    if let Command::Run { deck, restart, ranks: Some(ranks @ 2..), verbose } = &command {
+        return ExitCode::from(launch::launch(*ranks as usize, deck.of_rank(restart.as_deref(), *verbose)));
     }
-    if let Command::Run { deck, restart, .. } = &command {
+    if let Command::Run { deck, restart, verbose, .. } = &command {
+        report::set_verbose(*verbose);
         return ExitCode::from(run::run(&deck.deck, &deck.set, restart.as_deref()));
     }
     if let Command::Bench { benchmark, common } = &command {
@@ -289,11 +343,14 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
             average::average(&record, &selection, csv.as_deref())
         }
         Command::Info { file } => info::info(&file),
-        Command::Picture { table, along, columns, folder } => {
-            picture::picture(&table, along.as_deref(), &columns, folder)
-        }
+        Command::Picture(arguments) => picture::picture(&arguments),
+        Command::Watch { folder, once } => watch::watch(&folder, once),
+        Command::Report { folder, output } => report_page::report(&folder, output.as_deref()),
         Command::New { case } => new::new(&case),
         Command::Schema => schema::schema(),
+        Command::Doctor { directory } => doctor::doctor(&directory),
+        Command::Completions { shell } => completions::completions(shell, CommandLine::command()),
+        Command::Manual { folder } => manual::manual(&folder, CommandLine::command()),
         Command::Stop { folder, wait } => stop::stop(&folder, Duration::from_secs(wait.into())),
     };
     ExitCode::from(status(with_complete_output(outcome)))
@@ -349,7 +406,6 @@ fn launched_rank() -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::CommandFactory;
 
     #[test]
     fn the_command_line_is_consistent() {

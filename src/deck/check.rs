@@ -255,7 +255,7 @@ impl Deck<'_> {
         let neighbors = self.neighbors(interaction.is_some());
         let time_step = self.time_step(run.end_time, sph.is_some());
         let measure = self.measure(&time_step);
-        let output = self.output();
+        let output = self.output(&time_step);
         let plan = Plan {
             title,
             units,
@@ -301,8 +301,13 @@ impl Deck<'_> {
         let coding = self.named("neighbors", "coding", Coding::named, Coding::Nibble);
         // a deck that fixes the skin gives the same bits every time
         let skin = self.optional_number("neighbors", "skin");
-        let usual = if molecules && skin.is_none() { Method::Auto } else { Method::Clusters };
-        let method = self.optional_named("neighbors", "method", Method::named).unwrap_or(usual);
+        let usual = match (molecules, skin) {
+            (true, None) => Some(Method::Auto),
+            (false, None) => None,
+            (_, Some(_)) => Some(Method::Clusters),
+        };
+        let wanted = self.optional_named("neighbors", "method", Method::named).or(usual);
+        let method = wanted.unwrap_or(Method::Clusters);
         let why = format!("method = \"{}\"", method.name());
         if !matches!(method, Method::Auto | Method::Clusters) {
             self.without_effect("neighbors", "coding", &why);
@@ -320,7 +325,7 @@ impl Deck<'_> {
             self.report(self.place("neighbors", "symmetric"), message, help);
         }
         NeighborsPlan {
-            method,
+            method: wanted,
             memory: self.optional_number("neighbors", "memory"),
             coding,
             symmetric: self.optional_flag("neighbors", "symmetric"),
@@ -330,47 +335,20 @@ impl Deck<'_> {
         }
     }
 
-    fn output(&mut self) -> OutputPlan {
+    fn output(&mut self, time_step: &TimeStepPlan) -> OutputPlan {
         OutputPlan {
             directory: self.text("output", "directory").into(),
             overwrite: self.flag("output", "overwrite"),
             snapshots: self.every("output.snapshots"),
             checkpoint: self.every("output.checkpoint"),
             observables: self.every("output.observables").unwrap_or(Every::EverySteps(1)),
-            trajectory: self.trajectory(),
+            trajectory: self.trajectory(time_step),
+            report: self.every("output.report"),
         }
     }
 
-    fn trajectory(&mut self) -> Option<TrajectoryPlan> {
-        let section = "output.trajectory";
-        self.section(section)?;
-        let every = self.every(section).unwrap_or(Every::EverySteps(1));
-        let format = self.named(section, "format", TrajectoryFormat::named, TrajectoryFormat::H5md);
-        let images = if format == TrajectoryFormat::H5md {
-            self.flag(section, "images")
-        } else {
-            self.without_effect(section, "images", "format = \"xyz\"");
-            false
-        };
-        let forces = if self.section("interaction").is_some() {
-            self.flag(section, "forces")
-        } else {
-            self.without_effect(section, "forces", "the missing [interaction]");
-            false
-        };
-        let double = self.named(section, "precision", Digits::named, Digits::Single) == Digits::Double;
-        Some(TrajectoryPlan {
-            every,
-            format,
-            velocities: self.flag(section, "velocities"),
-            forces,
-            images,
-            double,
-        })
-    }
-
     /// Returns the only interval of a section with `every_*` keys; `None` without the section.
-    fn every(&mut self, section: &str) -> Option<Every> {
+    pub(super) fn every(&mut self, section: &str) -> Option<Every> {
         let header = self.section(section)?;
         let names = keys::section_at(section).map_or(&[][..], |section| section.keys);
         let intervals = || names.iter().filter(|key| key.is_interval());

@@ -24,6 +24,7 @@ mod start_file;
 mod suggest;
 mod template;
 mod time_step;
+mod trajectory;
 mod value;
 
 pub use crate::plan::Plan;
@@ -35,6 +36,7 @@ pub use reference::reference;
 pub use schema::schema;
 pub use template::{Case, cases, template};
 
+use crate::plan::Kernel;
 use crate::{Error, Result};
 use std::io::Read;
 use std::path::Path;
@@ -89,6 +91,21 @@ pub fn species_names(text: &str) -> Vec<String> {
     let raw = raw::Raw::new("deck", text, &[]);
     let sections = keys::section_at("species.*").map_or_else(Vec::new, |section| raw.instances(section));
     sections.iter().map(|section| species::name_of(section).to_owned()).collect()
+}
+
+/// Returns the interpolation kernel that a deck names, even if the rest of the deck is wrong.
+pub fn kernel(text: &str) -> Option<Kernel> {
+    let raw = raw::Raw::new("deck", text, &[]);
+    match raw.entry("sph", "kernel")?.value {
+        Some(value::Value::Choice(name)) => Kernel::named(name),
+        _ => None,
+    }
+}
+
+/// Returns whether a deck has a pair interaction, even if the rest of the deck is wrong.
+pub fn has_interaction(text: &str) -> bool {
+    let raw = raw::Raw::new("deck", text, &[]);
+    raw.sections.keys().any(|path| path.starts_with("interaction"))
 }
 
 /// Like [`examine`], for bytes that may not be UTF-8.

@@ -109,7 +109,10 @@ impl<T: Pod> Buffer<T> {
         assert!(from + values.len() <= self.length, "no more than the buffer holds");
         match values {
             [] => Ok(()),
-            _ => self.device.driver().download(self.at(from), bytemuck::cast_slice_mut(values)),
+            _ => {
+                self.device.note_wait();
+                self.device.driver().download(self.at(from), bytemuck::cast_slice_mut(values))
+            }
         }
     }
 

@@ -1,14 +1,16 @@
 //! A GPU, through CUDA's driver and run-time compiler, which are loaded at run time.
 
 use super::driver::{Driver, SourceUnit, Stream, Target};
-use super::nvrtc;
+use super::energy::EnergyCounter;
+use super::free_list::FreeList;
+use super::{locked, nvrtc};
 use crate::comm::Communicator;
 use crate::{Error, Result};
 use cudarc::driver::{DriverError, result, sys};
 use std::collections::HashMap;
 use std::ffi::{CString, c_void};
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, OnceLock};
 
 /// A GPU with a compute stream and a copy stream.
 pub struct Gpu {
@@ -26,11 +28,20 @@ pub struct Gpu {
     shared_memory: u32,
     /// Dynamic shared memory that functions have opted in to.
     opted_in: Mutex<HashMap<u64, u32>>,
+    /// Freed small buffers.
+    free_list: Mutex<FreeList>,
+    /// Address of the pinned staging buffer of small downloads; 0 before the first.
+    staging: Mutex<u64>,
+    /// The counter of its energy, if there is one.
+    energy: OnceLock<Option<EnergyCounter>>,
 }
 
 // SAFETY: driver handles may be used by any thread with the context current, and every call makes it current.
 unsafe impl Send for Gpu {}
 unsafe impl Sync for Gpu {}
+
+/// Size of the staging buffer (bytes).
+const STAGING: usize = 4096;
 
 /// Bytes of dynamic shared memory of a block above which a function must opt in.
 const SHARED_WITHOUT_OPT_IN: u32 = 48 * 1024;
@@ -66,6 +77,25 @@ pub fn count() -> u32 {
         return 0;
     }
     result::device::get_count().map_or(0, |count| count.max(0) as u32)
+}
+
+/// The newest CUDA version that the driver supports; `None` without a driver.
+pub(super) fn driver_version() -> Option<String> {
+    let mut version = 0;
+    // SAFETY: only checks whether the library can be loaded; the version is written
+    let asked = unsafe { sys::is_culib_present() && sys::cuDriverGetVersion(&mut version).result().is_ok() };
+    asked.then(|| format!("{}.{}", version / 1000, version / 10 % 100))
+}
+
+/// Name and memory of each GPU.
+pub(super) fn names() -> Vec<String> {
+    let of = |number: u32| -> Result<String, DriverError> {
+        let device = result::device::get(number as i32)?;
+        // SAFETY: the device is valid
+        let bytes = unsafe { result::device::total_mem(device)? };
+        Ok(format!("{}, {:.0} GiB", result::device::get_name(device)?, bytes as f64 / 1024f64.powi(3)))
+    };
+    (0..count()).map(|number| of(number).unwrap_or_else(|cause| format!("GPU {number}: {cause:?}"))).collect()
 }
 
 /// The first two ranks that share a GPU, by its UUID ([`super::driver::Stream`]). Collective.
@@ -132,6 +162,9 @@ impl Gpu {
             multiprocessors: of(Attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)? as u32,
             shared_memory: of(Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)? as u32,
             opted_in: Mutex::default(),
+            free_list: Mutex::default(),
+            staging: Mutex::new(0),
+            energy: OnceLock::new(),
         })
     }
 
@@ -145,7 +178,7 @@ impl Gpu {
 
     /// Allows a function more dynamic shared memory than any card has without being asked.
     fn opt_in(&self, function: u64, shared: u32) -> Result<()> {
-        let mut opted_in = self.opted_in.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut opted_in = locked(&self.opted_in);
         if opted_in.get(&function).is_some_and(|&allowed| allowed >= shared) {
             return Ok(());
         }
@@ -156,6 +189,38 @@ impl Gpu {
         })?;
         opted_in.insert(function, shared);
         Ok(())
+    }
+
+    fn uuid(&self) -> Result<[u8; 16]> {
+        let uuid = self.with("asking which GPU this is", || result::device::get_uuid(self.device))?;
+        Ok(uuid.bytes.map(|byte| byte as u8))
+    }
+
+    fn free_now(&self, address: u64) {
+        // SAFETY: the address is from allocate; an error here repeats an earlier one
+        let _ = self.with("giving memory back", || unsafe { result::free_async(address, self.stream) });
+    }
+
+    /// Returns the buffers of the free list to the driver.
+    fn empty_free_list(&self) {
+        locked(&self.free_list).drain().into_iter().for_each(|address| self.free_now(address));
+    }
+
+    /// Copies at most [`STAGING`] bytes to the host through the pinned staging buffer: a copy to pageable
+    /// memory takes longer.
+    fn download_small(&self, from: u64, bytes: &mut [u8]) -> Result<()> {
+        let mut staging = locked(&self.staging);
+        if *staging == 0 {
+            *staging = self.pin(STAGING)?;
+        }
+        // SAFETY: the staging buffer holds the bytes, and no other copy uses it while it is locked
+        self.with("copying from the GPU", || unsafe {
+            let pinned = std::slice::from_raw_parts_mut(*staging as *mut u8, bytes.len());
+            result::memcpy_dtoh_async(pinned, from, self.stream)?;
+            self.wait()?;
+            bytes.copy_from_slice(pinned);
+            Ok(())
+        })
     }
 
     fn wait(&self) -> Result<(), DriverError> {
@@ -200,6 +265,7 @@ impl Driver for Gpu {
     }
 
     fn release_freed(&self) -> Result<()> {
+        self.empty_free_list();
         self.synchronize()?;
         self.with("giving memory back", || {
             // SAFETY: the default pool exists as long as the device
@@ -207,9 +273,24 @@ impl Driver for Gpu {
         })
     }
 
+    fn joules(&self) -> Option<f64> {
+        let counter = self.energy.get_or_init(|| EnergyCounter::of(self.uuid().ok()?));
+        counter.as_ref()?.joules()
+    }
+
     fn allocate(&self, bytes: usize) -> Result<u64> {
+        if let Some(address) = locked(&self.free_list).take(bytes) {
+            return Ok(address);
+        }
+        let size = FreeList::size(bytes);
         // SAFETY: the stream lives as long as self
-        match self.with("allocating", || Ok(unsafe { result::malloc_async(self.stream, bytes) }))? {
+        let allocated = || self.with("allocating", || Ok(unsafe { result::malloc_async(self.stream, size) }));
+        let mut outcome = allocated()?;
+        if matches!(outcome, Err(DriverError(sys::CUresult::CUDA_ERROR_OUT_OF_MEMORY))) {
+            self.release_freed()?;
+            outcome = allocated()?;
+        }
+        match outcome {
             Ok(address) => Ok(address),
             Err(DriverError(sys::CUresult::CUDA_ERROR_OUT_OF_MEMORY)) => {
                 let (free, total) = self.memory()?;
@@ -224,9 +305,10 @@ impl Driver for Gpu {
         }
     }
 
-    fn free(&self, address: u64, _bytes: usize) {
-        // SAFETY: the address is from allocate; an error here repeats an earlier one
-        let _ = self.with("giving memory back", || unsafe { result::free_async(address, self.stream) });
+    fn free(&self, address: u64, bytes: usize) {
+        if !locked(&self.free_list).add(address, bytes) {
+            self.free_now(address);
+        }
     }
 
     fn upload(&self, to: u64, bytes: &[u8]) -> Result<()> {
@@ -235,6 +317,9 @@ impl Driver for Gpu {
     }
 
     fn download(&self, from: u64, bytes: &mut [u8]) -> Result<()> {
+        if bytes.len() <= STAGING {
+            return self.download_small(from, bytes);
+        }
         // SAFETY: as for upload
         self.with("copying from the GPU", || {
             unsafe { result::memcpy_dtoh_async(bytes, from, self.stream)? };
@@ -334,8 +419,7 @@ impl Driver for Gpu {
     }
 
     fn stream(&self) -> Result<Option<Stream>> {
-        let uuid = self.with("asking which GPU this is", || result::device::get_uuid(self.device))?;
-        Ok(Some(Stream { handle: self.copy_stream as u64, gpu: uuid.bytes.map(|byte| byte as u8) }))
+        Ok(Some(Stream { handle: self.copy_stream as u64, gpu: self.uuid()? }))
     }
 
     fn compute_stream(&self) -> Result<Option<u64>> {
@@ -374,6 +458,11 @@ impl Driver for Gpu {
 
 impl Drop for Gpu {
     fn drop(&mut self) {
+        self.empty_free_list();
+        let staging = *locked(&self.staging);
+        if staging != 0 {
+            self.unpin(staging, STAGING);
+        }
         // SAFETY: streams, events and context are not used any more
         let _ = self.with("closing the GPU", || unsafe {
             for stream in [self.stream, self.copy_stream] {

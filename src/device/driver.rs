@@ -55,6 +55,10 @@ pub trait Driver: Send + Sync {
     fn shared_memory(&self) -> u32;
     /// Free and total bytes.
     fn memory(&self) -> Result<(u64, u64)>;
+    /// Joules since the driver was loaded; `None` if nothing counts them.
+    fn joules(&self) -> Option<f64> {
+        None
+    }
     /// Allocates memory, uninitialized.
     fn allocate(&self, bytes: usize) -> Result<u64>;
     /// Frees memory.

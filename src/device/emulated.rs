@@ -2,13 +2,14 @@
 //! (kernels/emulation/cuda.h). For tests without a GPU; a thousand times slower than one.
 
 use super::driver::{Driver, SourceUnit, Stream, Target};
+use super::locked;
 use crate::{Error, Result};
 use libloading::Library;
 use std::collections::BTreeMap;
 use std::ffi::c_void;
 use std::path::Path;
 use std::process::Command;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 use std::time::Instant;
 
 /// Fill byte of new memory, which makes reads of uninitialized memory visible.
@@ -28,10 +29,6 @@ pub struct Emulation {
     version: String,
     libraries: Mutex<Vec<Library>>,
     marks: Mutex<BTreeMap<u64, Instant>>,
-}
-
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn layout(bytes: usize) -> std::alloc::Layout {

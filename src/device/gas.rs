@@ -31,6 +31,8 @@ use crate::{Error, Result};
 
 /// Bytes per row of a run that retains all memory between passes, in mixed and in double precision.
 const RETAINED_BYTES: [u64; 2] = [570, 740];
+/// Bytes per row of a run that releases memory between passes, in mixed and in double precision.
+const FRUGAL_BYTES: [u64; 2] = [400, 560];
 /// Bytes per row that lists of particles add, scratch memory of their build included, at 100 neighbors.
 const PARTICLE_LIST_BYTES: u64 = 430;
 /// Factor for halo rows on several ranks, in eighths.
@@ -95,10 +97,11 @@ impl Gas {
         let mut hydrodynamics =
             Hydrodynamics::new(exchange, &settings.sph, settings.precision, settings.method)?;
         let (free, _) = device.memory()?;
-        let wanted = RETAINED_BYTES[usize::from(settings.precision == Precision::Double)];
-        let wanted = (wanted + list_bytes(settings.method)) * columns.rows() as u64;
-        let wanted = if exchange.comm().size() > 1 { wanted / 8 * HALO_EIGHTHS } else { wanted };
-        hydrodynamics.frugal = free.saturating_add(columns.bytes() as u64) < wanted;
+        let of_row = RETAINED_BYTES[usize::from(settings.precision == Precision::Double)];
+        let of_row = of_row + list_bytes(settings.method);
+        let wanted = bytes_with_halos(of_row, columns.rows(), exchange.comm());
+        hydrodynamics.frugal = releases_memory(settings.method, columns.rows())
+            || free.saturating_add(columns.bytes() as u64) < wanted;
         Ok(Self {
             device: device.clone(),
             columns,
@@ -136,7 +139,9 @@ impl Gas {
         let set = set.and_then(|()| self.neighborhood.set(&settings));
         let set = set.and_then(|()| {
             let (free, _) = self.device.memory()?;
-            self.hydrodynamics.frugal |= free < list_bytes(settings.method) * self.columns.rows() as u64;
+            let rows = self.columns.rows();
+            self.hydrodynamics.frugal |=
+                releases_memory(settings.method, rows) || free < list_bytes(settings.method) * rows as u64;
             Ok(())
         });
         self.exchange.comm().agree(set)
@@ -386,6 +391,34 @@ impl Leapfrog for Stepping<'_> {
         }
         Ok(())
     }
+}
+
+/// Whether passes release their memory even if there is enough: lists of particles of large systems are long,
+/// and their memory is then what others release.
+fn releases_memory(method: Method, rows: usize) -> bool {
+    const MANY_ROWS: usize = 1 << 20;
+    method == Method::Particles && rows >= MANY_ROWS
+}
+
+/// Whether the free memory of a device suffices for lists of particles over `rows` owned rows of a gas.
+///
+/// # Errors
+/// Those of the device.
+pub fn particle_lists_fit(
+    device: &Device,
+    comm: &Communicator,
+    rows: usize,
+    precision: Precision,
+) -> Result<bool> {
+    let (free, _) = device.memory()?;
+    let frugal = FRUGAL_BYTES[usize::from(precision == Precision::Double)];
+    Ok(free >= bytes_with_halos(frugal + PARTICLE_LIST_BYTES, rows, comm))
+}
+
+/// Bytes of these owned rows, and of their halo rows on several ranks.
+fn bytes_with_halos(of_row: u64, rows: usize, comm: &Communicator) -> u64 {
+    let own = of_row * rows as u64;
+    if comm.size() > 1 { own / 8 * HALO_EIGHTHS } else { own }
 }
 
 /// Bytes per row that a method takes beside [`RETAINED_BYTES`], which contain lists of clusters.

@@ -92,7 +92,9 @@ impl Device {
         };
         let mut pointers = [std::ptr::from_ref(arguments).cast_mut().cast()];
         self.note_launch(name);
-        let done = self.driver().launch(handle, count, threads, shared as u32, &mut pointers);
+        let done = self.launch_timed(name, || {
+            self.driver().launch(handle, count, threads, shared as u32, &mut pointers)
+        });
         done.and_then(|()| if self.waits() { self.driver().synchronize() } else { Ok(()) })
             .map_err(|error| self.blame(error))
     }

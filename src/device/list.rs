@@ -22,6 +22,10 @@ use std::ops::Range;
 /// Warps a block of the kernel that builds records.
 const WARPS: usize = 2;
 
+/// Warps a multiprocessor up to which several share a record, and the most that share one.
+const WARPS_WANTED: usize = 48;
+const MOST_WARPS: usize = 4;
+
 /// Largest number of blocks of the reduction.
 const MOST_BLOCKS: usize = 1024;
 
@@ -151,6 +155,10 @@ pub struct ListBuilder {
     overflow: Buffer<u32>,
     /// Marks of interior and of boundary records.
     marks: [Buffer<u8>; 2],
+    /// Length of all records, then with the number of windows; number of entries.
+    ends: Buffer<u64>,
+    /// Warps that share a record, if set.
+    warps_of_record: Option<usize>,
 }
 
 impl ListBuilder {
@@ -168,7 +176,15 @@ impl ListBuilder {
             slot: FIRST_SLOT,
             overflow: Buffer::new(device, FIRST_OVERFLOW * OVERFLOW_WORDS)?,
             marks: [Buffer::new(device, 0)?, Buffer::new(device, 0)?],
+            ends: Buffer::zeros(device, 3)?,
+            warps_of_record: None,
         })
+    }
+
+    /// Sets the number of warps that share a record, 1, 2 or 4: for tests and benchmarks.
+    #[must_use]
+    pub fn with_warps_of_record(self, warps: usize) -> Self {
+        Self { warps_of_record: Some(warps), ..self }
     }
 
     /// Builds the records of a search, with the bytes of [`crate::neighbors::ClusterList::build`]. Waits for
@@ -177,6 +193,20 @@ impl ListBuilder {
     /// # Errors
     /// [`crate::Error::Device`] when the device fails or its memory is too small.
     pub fn build(&mut self, search: &Search, records: &mut Records) -> Result<()> {
+        self.build_counted(search, records, None).map(|_| ())
+    }
+
+    /// As [`Self::build`]; also writes where the entries of each record begin, then their number, and returns
+    /// it.
+    ///
+    /// # Errors
+    /// Those of [`Self::build`].
+    pub fn build_counted(
+        &mut self,
+        search: &Search,
+        records: &mut Records,
+        mut begins: Option<&mut Buffer<u64>>,
+    ) -> Result<u64> {
         records.super_clusters = search.super_clusters();
         let count = records.super_clusters.len();
         records.counts.resize(count)?;
@@ -187,19 +217,19 @@ impl ListBuilder {
         if split {
             self.marks.iter_mut().try_for_each(|marks| marks.resize(count))?;
         }
-        let mut windows = self.encode(search, split, records)?;
-        if windows > self.overflow_capacity() {
+        let [mut windows, mut entries] = self.encode(search, split, records, begins.as_deref_mut())?;
+        if windows as usize > self.overflow_capacity() {
             // spare capacity, because the number of windows varies from list to list
-            self.overflow.resize((windows + windows / 4) * OVERFLOW_WORDS)?;
-            windows = self.encode(search, split, records)?;
+            self.overflow.resize((windows + windows / 4) as usize * OVERFLOW_WORDS)?;
+            [windows, entries] = self.encode(search, split, records, begins)?;
         }
         self.collect_marked(split, records)?;
-        self.place(windows, records)?;
+        self.place(windows as usize, records)?;
         // next slot size: 1.5 times the mean length of these records
         let mean = records.length / count.max(1) as u64;
         let slot = (mean + mean / 2).next_multiple_of(16).min(MOST_SLOT);
         self.slot = (slot as u32).max(LEAST_SLOT);
-        Ok(())
+        Ok(entries)
     }
 
     /// Number of windows that fit into the overflow.
@@ -207,9 +237,16 @@ impl ListBuilder {
         self.overflow.len() / OVERFLOW_WORDS
     }
 
-    /// Builds the records in slots and overflow, and finds their offsets. Returns the number of windows in
-    /// the overflow. If that exceeds the capacity, windows are missing.
-    fn encode(&mut self, search: &Search, split: bool, records: &mut Records) -> Result<usize> {
+    /// Builds the records in slots and overflow, and finds their offsets, and where their entries begin if
+    /// that is asked for. Returns the number of windows in the overflow, which are incomplete if it exceeds
+    /// the capacity, and the number of entries, 0 if not asked for.
+    fn encode(
+        &mut self,
+        search: &Search,
+        split: bool,
+        records: &mut Records,
+        begins: Option<&mut Buffer<u64>>,
+    ) -> Result<[u64; 2]> {
         let count = records.super_clusters.len();
         self.lengths.fill_range(count..count + 1, 0)?;
         let [interior, boundary] = self.marks.each_ref().map(|marks| split.then_some(marks));
@@ -229,18 +266,35 @@ impl ListBuilder {
             interior: interior.into(),
             boundary: boundary.into(),
         };
+        let shared_by = self.warps_of_record;
+        let shared_by = shared_by.unwrap_or_else(|| self.device.workers(count, WARPS_WANTED, MOST_WARPS));
         let unit = Unit::new(ListBuildArguments::UNIT)
             .with("HILBRIUM_PERIODIC", u8::from(search.is_periodic()))
-            .with("HILBRIUM_WARPS", WARPS);
+            .with("HILBRIUM_WARPS", WARPS)
+            .with("HILBRIUM_WARPS_OF_RECORD", shared_by);
         let kernel = self.device.kernel(&unit)?;
-        self.device.launch(&kernel, count.div_ceil(WARPS), (WARP * WARPS) as u32, &arguments)?;
-        // the number of windows is summed like a length, so that one copy brings both to the host
+        let warps = if shared_by > 1 { shared_by } else { WARPS };
+        self.device.launch(
+            &kernel,
+            (count * shared_by).div_ceil(warps),
+            (WARP * warps) as u32,
+            &arguments,
+        )?;
+        // the number of windows is summed like a length; one copy brings all ends to the host
         self.scan.sums(&self.lengths, &mut records.offsets)?;
-        let mut ends = [0; 2];
-        records.offsets.download_to(count, &mut ends)?;
+        self.ends.copy_range(0, &records.offsets, count..count + 2)?;
+        let mut ends = [0; 3];
+        match begins {
+            Some(begins) => {
+                self.scan.sums(&records.counts, begins)?;
+                self.ends.copy_range(2, begins, count..count + 1)?;
+                self.ends.download_to(0, &mut ends)?;
+            }
+            None => self.ends.download_to(0, &mut ends[..2])?,
+        }
         records.offsets.resize(count + 1)?;
         records.length = ends[0];
-        Ok((ends[1] - ends[0]) as usize)
+        Ok([ends[1] - ends[0], ends[2]])
     }
 
     /// Moves the records to their places.

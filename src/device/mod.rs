@@ -12,10 +12,12 @@ pub mod cuda;
 pub mod domain;
 pub mod driver;
 mod emulated;
+mod energy;
 mod ewald;
 pub mod exchange;
 pub mod external;
 pub mod fourier;
+mod free_list;
 pub mod gas;
 pub mod gravity;
 pub mod hierarchy;
@@ -41,6 +43,7 @@ pub mod search;
 pub mod skin;
 pub mod smoothing;
 pub mod sort;
+pub mod survey;
 pub mod sweep;
 pub mod time_step;
 pub mod totals;
@@ -56,8 +59,9 @@ use crate::neighborhood::search_needs_a_gpu;
 use crate::plan::{self, Plan};
 use crate::{Error, Result, report};
 use driver::Driver;
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::collections::{BTreeMap, HashMap};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// A handle of a device; clones share it.
 #[derive(Clone)]
@@ -70,6 +74,39 @@ struct Inner {
     /// Kernels launched since the last synchronization, among them the cause of a later error.
     started: Mutex<Vec<&'static str>>,
     waits: bool,
+    launches: AtomicU64,
+    host_waits: AtomicU64,
+    /// Times of kernels, while they are measured.
+    kernel_times: Mutex<Option<KernelTimes>>,
+}
+
+/// Launches of a kernel, and the seconds that they took together on the device, by name.
+pub type KernelTimes = BTreeMap<&'static str, (u64, f64)>;
+
+/// Counts of a device's operations since it was opened.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Operations {
+    /// Launched kernels.
+    pub launches: u64,
+    /// Copies to the host and synchronizations, for which the host waited.
+    pub waits: u64,
+}
+
+/// The largest power of two up to a number, at least 1.
+fn largest_power_of_two(number: usize) -> usize {
+    number.checked_ilog2().map_or(1, |power| 1 << power)
+}
+
+/// Locks a mutex, even if a thread has panicked while it held it.
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Operations {
+    /// The operations since an earlier count.
+    pub fn since(self, earlier: Self) -> Self {
+        Operations { launches: self.launches - earlier.launches, waits: self.waits - earlier.waits }
+    }
 }
 
 struct Module {
@@ -87,7 +124,15 @@ impl Device {
     fn new(driver: Box<dyn Driver>) -> Self {
         // synchronize after each kernel, so that an error names the kernel
         let waits = std::env::var_os("HILBRIUM_CUDA_WAIT").is_some_and(|value| value == "1");
-        Device(Arc::new(Inner { driver, modules: Mutex::default(), started: Mutex::default(), waits }))
+        Device(Arc::new(Inner {
+            driver,
+            modules: Mutex::default(),
+            started: Mutex::default(),
+            waits,
+            launches: AtomicU64::new(0),
+            host_waits: AtomicU64::new(0),
+            kernel_times: Mutex::default(),
+        }))
     }
 
     /// Opens a GPU by number.
@@ -131,6 +176,12 @@ impl Device {
         self.driver().multiprocessors()
     }
 
+    /// Workers of each of `groups` tasks: the largest power of two up to `most`, a power of two, with which
+    /// all tasks have at most `workers` workers a multiprocessor. A worker is one warp or several.
+    fn workers(&self, groups: usize, workers: usize, most: usize) -> usize {
+        most.min(largest_power_of_two(workers * self.multiprocessors() as usize / groups.max(1)))
+    }
+
     /// Bytes of shared memory that a block may have at most: beyond 48 KB where the device has it.
     pub fn shared_memory(&self) -> usize {
         self.driver().shared_memory() as usize
@@ -142,6 +193,11 @@ impl Device {
     /// [`Error::Device`] when the device has failed.
     pub fn memory(&self) -> Result<(u64, u64)> {
         self.driver().memory()
+    }
+
+    /// Joules that the device has used since its driver was loaded; `None` if nothing counts them.
+    pub fn joules(&self) -> Option<f64> {
+        self.driver().joules()
     }
 
     /// Gives freed memory back to the system; without this call it is kept for later buffers. Waits for the
@@ -158,7 +214,7 @@ impl Device {
     /// # Errors
     /// [`Error::Device`] when it does not compile or load, [`Error::File`] when it cannot be cached on disk.
     pub fn function(&self, unit: &Unit, name: &'static str) -> Result<Function> {
-        let mut modules = self.0.modules.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut modules = locked(&self.0.modules);
         if !modules.contains_key(unit) {
             let handle = self.driver().load(&program::compiled(self.driver(), unit)?)?;
             modules.insert(unit.clone(), Module { handle, functions: HashMap::new() });
@@ -177,8 +233,9 @@ impl Device {
     /// # Errors
     /// [`Error::Device`] with the names of recent kernels when one of them failed.
     pub fn synchronize(&self) -> Result<()> {
+        self.note_wait();
         let done = self.driver().synchronize().map_err(|error| self.blame(error));
-        self.0.started.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        locked(&self.0.started).clear();
         done
     }
 
@@ -193,6 +250,31 @@ impl Device {
         self.driver().seconds_between(from, to).map_err(|error| self.blame(error))
     }
 
+    /// Times each kernel launched by `work`; every launch is waited for.
+    ///
+    /// # Errors
+    /// Those of the work and of the device.
+    pub fn time_kernels(&self, work: impl FnOnce() -> Result<()>) -> Result<KernelTimes> {
+        let times = || locked(&self.0.kernel_times);
+        *times() = Some(KernelTimes::new());
+        let done = work();
+        let found = times().take().unwrap_or_default();
+        done.map(|()| found)
+    }
+
+    /// Launches a kernel, and measures it if kernels are timed.
+    fn launch_timed(&self, kernel: &'static str, launch: impl FnOnce() -> Result<()>) -> Result<()> {
+        let mut times = locked(&self.0.kernel_times);
+        let Some(times) = &mut *times else { return launch() };
+        let from = self.driver().mark()?;
+        launch()?;
+        let to = self.driver().mark()?;
+        let (launches, seconds) = times.entry(kernel).or_default();
+        *launches += 1;
+        *seconds += self.driver().seconds_between(from, to)?;
+        Ok(())
+    }
+
     fn driver(&self) -> &dyn Driver {
         &*self.0.driver
     }
@@ -201,9 +283,19 @@ impl Device {
         self.0.waits
     }
 
+    /// Counts of the operations so far.
+    pub fn operations(&self) -> Operations {
+        Operations { launches: self.0.launches.load(Relaxed), waits: self.0.host_waits.load(Relaxed) }
+    }
+
+    fn note_wait(&self) {
+        self.0.host_waits.fetch_add(1, Relaxed);
+    }
+
     fn note_launch(&self, kernel: &'static str) {
         const MOST: usize = 64;
-        let mut started = self.0.started.lock().unwrap_or_else(PoisonError::into_inner);
+        self.0.launches.fetch_add(1, Relaxed);
+        let mut started = locked(&self.0.started);
         if started.last() != Some(&kernel) {
             started.push(kernel);
         }
@@ -214,7 +306,7 @@ impl Device {
 
     /// Adds the names of recent kernels to an error.
     fn blame(&self, error: Error) -> Error {
-        let started = self.0.started.lock().unwrap_or_else(PoisonError::into_inner);
+        let started = locked(&self.0.started);
         match error {
             Error::Device { what, remedy } if !started.is_empty() => {
                 Error::Device { what: format!("{what}; kernels since: {}", started.join(", ")), remedy }
@@ -231,7 +323,7 @@ impl Device {
 pub fn open(plan: &Plan, comm: &Communicator) -> Result<Option<Device>> {
     let device = choose(plan, comm)?;
     match (&device, plan.neighbors.method) {
-        (None, plan::Method::Search) => Err(search_needs_a_gpu()),
+        (None, Some(plan::Method::Search)) => Err(search_needs_a_gpu()),
         _ => Ok(device),
     }
 }
@@ -290,4 +382,14 @@ fn own_gpu(comm: &Communicator) -> Result<Device> {
         )),
         _ => Ok(device),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn powers_of_two_are_rounded_down() {
+        assert_eq!([0, 1, 2, 3, 4, 7, 8, 134].map(largest_power_of_two), [1, 1, 2, 2, 4, 4, 8, 128]);
+    }
 }

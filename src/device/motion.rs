@@ -59,10 +59,18 @@ impl From<&Moving<'_>> for MovingColumns {
 pub struct StepFindings {
     /// Result of the first half.
     pub first_half: FirstHalf,
-    /// Whether the displacements are within the bound given to [`Motion::accelerate`].
+    /// Whether the displacements are within what the step was allowed: by [`Motion::accelerate`], or in a
+    /// batch by what the earlier steps left.
     pub within_bound: bool,
     /// The first row whose acceleration is not finite.
     pub not_finite: Option<usize>,
+}
+
+impl StepFindings {
+    /// Whether the forces after the drift are complete and finite.
+    pub fn is_complete(&self) -> bool {
+        self.first_half.skipped == 0 && self.within_bound && self.not_finite.is_none()
+    }
 }
 
 /// Scratch memory of the motion kernels.
@@ -75,8 +83,12 @@ pub struct Motion {
     heat: Sums,
     sums: Sums,
     drift: Drift,
-    /// Largest square in the accumulator that is within the bound of the last [`Self::accelerate`].
-    most_square: f64,
+    /// What the last [`Self::accelerate`] allowed the drift of a single step.
+    most: f64,
+    /// The step of the batch that the accumulators are used for; 0 of single steps.
+    slot: usize,
+    /// Steps and allowed displacement of the batch in progress.
+    batch: Option<(usize, f64)>,
 }
 
 /// The last drift.
@@ -90,11 +102,23 @@ enum Drift {
     Langevin,
 }
 
-/// Accumulators: refused rows, largest squared velocity or displacement, first row that is not finite.
+impl Drift {
+    /// Displacement over the root of the accumulated square.
+    fn scale(self) -> f64 {
+        match self {
+            Drift::Verlet(dt) => dt,
+            Drift::Nothing | Drift::Langevin => 1.0,
+        }
+    }
+}
+
+/// Accumulators of a step: refused rows, largest squared velocity or displacement, first row that is not
+/// finite; the displacement that a step of a batch may have.
 const REFUSED: usize = 0;
 const SQUARE: usize = 1;
 const NOT_FINITE: usize = 2;
-const WORDS: usize = 3;
+const ALLOWED: usize = 3;
+const WORDS: usize = 4;
 
 impl Motion {
     /// For the particles of a device.
@@ -109,8 +133,51 @@ impl Motion {
             heat: Sums::new(device)?,
             sums: Sums::new(device)?,
             drift: Drift::Nothing,
-            most_square: f64::INFINITY,
+            most: f64::INFINITY,
+            slot: 0,
+            batch: None,
         })
+    }
+
+    /// Begins a batch of `count` steps that are enqueued before the host knows what the first has found:
+    /// [`Self::enter`] each, then drift and accelerate. A step does nothing if an earlier one of the batch
+    /// moved rows farther than what remains of the displacement `most`, refused rows, or found accelerations
+    /// that are not finite.
+    ///
+    /// # Errors
+    /// Those of the device.
+    pub fn begin_batch(&mut self, count: usize, most: f64) -> Result<()> {
+        self.findings.resize(count * WORDS)?;
+        self.clear()?;
+        self.batch = Some((count, most));
+        Ok(())
+    }
+
+    /// Enters a step of the batch.
+    pub fn enter(&mut self, step: usize) {
+        self.slot = step;
+    }
+
+    /// What the steps of the batch have found, up to the first that was not completed. Ends the batch; that
+    /// step can be resumed, with its own accumulators. Waits for the kernels.
+    ///
+    /// # Errors
+    /// Those of the device.
+    pub fn end_batch(&mut self) -> Result<Vec<StepFindings>> {
+        let Some((count, _)) = self.batch.take() else { return Ok(Vec::new()) };
+        let words = self.findings.read()?;
+        let heat = self.heat_of_steps()?;
+        let mut found = Vec::with_capacity(count);
+        for slot in 0..count {
+            let own = &words[WORDS * slot..][..WORDS];
+            let step = self.interpret(own, f64::from_bits(own[ALLOWED]), heat.get(slot).copied());
+            found.push(step);
+            if !step.is_complete() {
+                self.slot = slot;
+                break;
+            }
+        }
+        Ok(found)
     }
 
     /// First half of a velocity Verlet step of length `dt`: half kick and drift. Particles that would move
@@ -125,15 +192,26 @@ impl Motion {
         dt: f64,
         farthest: f64,
     ) -> Result<()> {
+        let arguments = self.drift_arguments(moving, rows.clone(), dt, farthest)?;
+        over_rows(&self.device, &rows, &arguments)
+    }
+
+    /// Begins a drift and returns the arguments of its kernel.
+    pub(super) fn drift_arguments(
+        &mut self,
+        moving: &Moving,
+        rows: Range<usize>,
+        dt: f64,
+        farthest: f64,
+    ) -> Result<VerletKickAndDriftArguments> {
         self.begin(&rows, Drift::Verlet(dt))?;
-        let arguments = VerletKickAndDriftArguments {
+        Ok(VerletKickAndDriftArguments {
             moving: moving.into(),
             step: dt,
             farthest,
             rows: (&rows).into(),
             report: self.report(),
-        };
-        over_rows(&self.device, &rows, &arguments)
+        })
     }
 
     /// First half of step number `step` with the Langevin thermostat: half kick, half drift, friction and
@@ -154,7 +232,9 @@ impl Motion {
         farthest: f64,
     ) -> Result<()> {
         self.begin(&rows, Drift::Langevin)?;
-        let heat = self.heat.room(1, rows.len().div_ceil(THREADS as usize))?.into();
+        let (steps, blocks) =
+            (self.batch.map_or(1, |(count, _)| count), rows.len().div_ceil(THREADS as usize));
+        let heat = Output::at(self.heat.room(steps, blocks)?, self.slot * blocks);
         let arguments = LangevinKickAndDriftArguments {
             moving: moving.into(),
             mass: mass.into(),
@@ -171,7 +251,9 @@ impl Motion {
 
     /// Resets the accumulators and sizes the bits of rows.
     fn begin(&mut self, rows: &Range<usize>, drift: Drift) -> Result<()> {
-        self.clear()?;
+        if self.batch.is_none() {
+            self.clear()?;
+        }
         self.drift = drift;
         self.left.resize(rows.len().div_ceil(32))
     }
@@ -181,16 +263,30 @@ impl Motion {
     /// # Errors
     /// Those of the device.
     pub fn clear(&mut self) -> Result<()> {
-        (self.drift, self.most_square) = (Drift::Nothing, f64::INFINITY);
+        (self.drift, self.most, self.slot) = (Drift::Nothing, f64::INFINITY, 0);
         self.findings.clear()
     }
 
     fn report(&self) -> DriftReport {
+        let first = WORDS * self.slot;
+        let (allowed, most) = match self.batch {
+            Some((_, most)) => (self.findings.number(first + ALLOWED), most),
+            None => (Output::NULL, self.most),
+        };
+        let follows = self.batch.is_some() && self.slot > 0;
         DriftReport {
             left: (&self.left).into(),
-            refused: self.findings.lower_half(REFUSED),
-            largest_square: self.findings.word(SQUARE),
+            refused: self.findings.lower_half(first + REFUSED),
+            largest_square: self.findings.word(first + SQUARE),
+            scale: self.drift.scale(),
+            allowed,
+            previous: if follows { self.findings.input(first - WORDS) } else { Input::NULL },
+            most,
         }
+    }
+
+    fn first_not_finite(&self) -> Output<u32> {
+        self.findings.lower_half(WORDS * self.slot + NOT_FINITE)
     }
 
     /// What the kernels of the step have found. Waits for them.
@@ -199,17 +295,30 @@ impl Motion {
     /// Those of the device.
     pub fn findings(&self) -> Result<StepFindings> {
         let words = self.findings.read()?;
-        let square = largest(words[SQUARE]).unwrap_or(0.0);
-        let (displacement, heat) = match self.drift {
-            Drift::Nothing => (0.0, 0.0),
-            Drift::Verlet(dt) => (above(square * dt * dt), 0.0),
-            Drift::Langevin => (above(square), self.heat.finish()?[0]),
-        };
-        Ok(StepFindings {
-            first_half: FirstHalf { skipped: words[REFUSED] & u64::from(u32::MAX), displacement, heat },
-            within_bound: square <= self.most_square,
+        let heat = self.heat_of_steps()?;
+        let own = &words[WORDS * self.slot..][..WORDS];
+        Ok(self.interpret(own, self.most, heat.get(self.slot).copied()))
+    }
+
+    /// Heat of the steps of a batch, or of a single step; empty without a thermostat.
+    fn heat_of_steps(&self) -> Result<Vec<f64>> {
+        match self.drift {
+            Drift::Langevin => self.heat.finish(),
+            Drift::Nothing | Drift::Verlet(_) => Ok(Vec::new()),
+        }
+    }
+
+    fn interpret(&self, words: &[u64], allowed: f64, heat: Option<f64>) -> StepFindings {
+        let displacement = above(largest(words[SQUARE]).unwrap_or(0.0), self.drift.scale());
+        StepFindings {
+            first_half: FirstHalf {
+                skipped: words[REFUSED] & u64::from(u32::MAX),
+                displacement,
+                heat: heat.unwrap_or(0.0),
+            },
+            within_bound: displacement <= allowed,
             not_finite: first_row(words[NOT_FINITE]),
-        })
+        }
     }
 
     /// The rows that the last drift did not move.
@@ -241,7 +350,7 @@ impl Motion {
     /// # Errors
     /// Those of the device.
     pub fn kick_finite(&self, moving: &Moving, rows: Range<usize>, dt: f64) -> Result<()> {
-        self.half_kick(moving, rows, dt, None, self.findings.lower_half(NOT_FINITE))
+        self.half_kick(moving, rows, dt, None, self.first_not_finite())
     }
 
     fn half_kick(
@@ -309,8 +418,9 @@ impl Motion {
     }
 
     /// Accelerations from forces and masses and, if `dt` is not 0, the second half kick of rows with finite
-    /// acceleration. Does nothing if the last drift refused rows or moved any farther than `most`: the forces
-    /// may lack pairs then. [`Self::findings`] returns the first row whose acceleration is not finite.
+    /// acceleration. Does nothing if the last drift refused rows or moved any farther than `most`, or in a
+    /// batch farther than what remains there: the forces may lack pairs then. [`Self::findings`] returns the
+    /// first row whose acceleration is not finite.
     ///
     /// # Errors
     /// Those of the device.
@@ -323,24 +433,31 @@ impl Motion {
         dt: f64,
         most: f64,
     ) -> Result<()> {
-        // margin: `above` rounds displacements up
-        self.most_square = match self.drift {
-            Drift::Nothing => f64::INFINITY,
-            Drift::Verlet(dt) => (most / dt * (1.0 - 1e-8)).powi(2),
-            Drift::Langevin => (most * (1.0 - 1e-8)).powi(2),
-        };
-        let arguments = AccelerateArguments {
+        let arguments = self.accelerate_arguments(force, mass, moving, rows.clone(), dt, most);
+        over_rows(&self.device, &rows, &arguments)
+    }
+
+    /// The arguments of [`Self::accelerate`].
+    pub(super) fn accelerate_arguments(
+        &mut self,
+        force: Vector,
+        mass: &Buffer<f64>,
+        moving: &Moving,
+        rows: Range<usize>,
+        dt: f64,
+        most: f64,
+    ) -> AccelerateArguments {
+        self.most = most;
+        AccelerateArguments {
             force: force.map(Input::from),
             mass: mass.into(),
             acceleration: moving.acceleration.map(Output::from),
             velocity: moving.velocity.map(Output::from),
             step: dt,
-            most_square: self.most_square,
             rows: (&rows).into(),
             report: self.report(),
-            first_not_finite: self.findings.lower_half(NOT_FINITE),
-        };
-        over_rows(&self.device, &rows, &arguments)
+            first_not_finite: self.first_not_finite(),
+        }
     }
 
     /// Mass, momentum and kinetic energy of these rows, reproducible bit for bit.
@@ -385,7 +502,7 @@ fn bath(langevin: &Langevin, dt: f64, step: u64) -> LangevinBath {
     LangevinBath { decay, noise, seed: langevin.seed, number: step }
 }
 
-/// An upper bound of a displacement from its rounded square.
-fn above(square: f64) -> f64 {
-    square.sqrt() * (1.0 + 1e-9)
+/// An upper bound of a displacement; kernels/motion/verlet.cuh computes the same.
+fn above(square: f64, scale: f64) -> f64 {
+    (square * scale * scale).sqrt() * (1.0 + 1e-9)
 }

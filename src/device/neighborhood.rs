@@ -235,6 +235,13 @@ impl Neighborhood {
         self.use_by(displacement).is_some_and(|used| self.used.serves_after(self.skins(), used))
     }
 
+    /// The displacement on any rank after which the list still certainly covers all pairs, if lists last
+    /// longer than a step and all particles interact within the same range.
+    pub fn remaining_displacement(&self) -> Option<f64> {
+        let per_displacement = self.use_by(1.0)?;
+        Some(self.used.remaining(self.skins())? / per_displacement)
+    }
+
     fn skins(&self) -> Skins {
         Skins { outer: self.skin.fraction(), inner: None }
     }

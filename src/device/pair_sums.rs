@@ -1,9 +1,12 @@
 //! Sums of a law over the pairs that one of the methods of runs finds ([`Method`]): lists of clusters, lists
 //! of particles, cells, or the two-level search.
 
+use super::arguments::finish::FinishArguments;
+use super::arguments::pack::PackArguments;
 use super::cells::{CellSweep, Cells};
 use super::domain::{Arriving, Domain};
 use super::list::Records;
+use super::pack::Shape;
 use super::particle_list::ParticleRecords;
 use super::particle_sweep::ParticleSweep;
 use super::search::{NeighborSearch, Space, TwoLevel, TwoLevelMemory};
@@ -70,6 +73,11 @@ trait OtherSums: Send {
         neighbors: Neighbors,
         inputs: &[&Buffer<f64>],
     ) -> Result<()>;
+
+    /// Sums over the pairs of rows that are packed in their order.
+    fn sums_of_packed(&mut self, _: &mut SumMemory, _: &Pass, _: Neighbors) -> Result<()> {
+        Err(mismatch())
+    }
 }
 
 impl std::fmt::Debug for dyn OtherSums {
@@ -152,6 +160,47 @@ impl LawSums {
         }
     }
 
+    /// The shape of packed rows and sums.
+    pub(super) fn shape(&self) -> &Shape {
+        self.stages.shape()
+    }
+
+    /// The arguments of the kernel that packs all rows for [`LawSums::sums_of_packed`].
+    pub(super) fn pack_arguments(
+        &self,
+        memory: &mut SumMemory,
+        pass: &Pass,
+        inputs: &[&Buffer<f64>],
+    ) -> Result<PackArguments> {
+        self.stages.pack_arguments(&mut memory.sweep, pass, inputs)
+    }
+
+    /// The second stage of [`LawSums::run`] over lists: sums over the pairs of packed rows, without halos.
+    pub(super) fn sums_of_packed(
+        &mut self,
+        memory: &mut SumMemory,
+        pass: &Pass,
+        neighbors: Neighbors,
+    ) -> Result<()> {
+        match (neighbors, &mut self.other) {
+            (Neighbors::Clusters(records), _) => {
+                self.stages.sweep(&mut memory.sweep, pass, records, Part::All)
+            }
+            (_, Some(other)) => other.sums_of_packed(memory, pass, neighbors),
+            (_, None) => Err(mismatch()),
+        }
+    }
+
+    /// The arguments of the kernel of [`LawSums::finish`].
+    pub(super) fn finish_arguments(
+        &self,
+        memory: &SumMemory,
+        pass: &Pass,
+        outputs: &[&Buffer<f64>],
+    ) -> FinishArguments {
+        self.stages.finish_arguments(&memory.sweep, pass, outputs)
+    }
+
     /// The last stage of [`LawSums::run`]: outputs of the owned rows from sums and inputs.
     ///
     /// # Errors
@@ -173,8 +222,12 @@ impl<L: PairLaw> OtherSums for ParticleSweep<L> {
         neighbors: Neighbors,
         inputs: &[&Buffer<f64>],
     ) -> Result<()> {
-        let Neighbors::Particles(records) = neighbors else { return Err(mismatch()) };
         self.stages().pack(&mut memory.sweep, pass, inputs, Part::All)?;
+        self.sums_of_packed(memory, pass, neighbors)
+    }
+
+    fn sums_of_packed(&mut self, memory: &mut SumMemory, pass: &Pass, neighbors: Neighbors) -> Result<()> {
+        let Neighbors::Particles(records) = neighbors else { return Err(mismatch()) };
         self.sweep(&mut memory.sweep, pass, records)
     }
 }

@@ -100,14 +100,29 @@ impl ParticleListBuilder {
     /// # Errors
     /// [`crate::Error::Device`] when the device fails or its memory is too small.
     pub fn build(&mut self, search: &Search, list: &Records, records: &mut ParticleRecords) -> Result<bool> {
-        assert!(!search.symmetric, "lists of particles are full");
-        assert_eq!(search.super_clusters(), list.super_clusters, "the list of clusters is of the same rows");
         let count = list.super_clusters.len();
-        records.super_clusters = list.super_clusters.clone();
         self.scan.sums(&list.counts, &mut records.begins)?;
         let mut entries = [0];
         records.begins.download_to(count, &mut entries)?;
         [records.entries] = entries;
+        self.build_counted(search, list, records)
+    }
+
+    /// As [`Self::build`], if [`super::list::ListBuilder::build_counted`] has found where the entries of the
+    /// records begin and how many there are.
+    ///
+    /// # Errors
+    /// Those of [`Self::build`].
+    pub fn build_counted(
+        &mut self,
+        search: &Search,
+        list: &Records,
+        records: &mut ParticleRecords,
+    ) -> Result<bool> {
+        assert!(!search.symmetric, "lists of particles are full");
+        assert_eq!(search.super_clusters(), list.super_clusters, "the list of clusters is of the same rows");
+        let count = list.super_clusters.len();
+        records.super_clusters = list.super_clusters.clone();
         records.clusters.resize(records.entries as usize)?;
         let words = self.find(search, list, records)?;
         let Some(words) = words else { return Ok(false) };

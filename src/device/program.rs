@@ -124,6 +124,20 @@ fn key(unit: &Unit, text: &str, headers: &[(String, String)], target: &super::dr
     xxh3_128(all.as_bytes())
 }
 
+/// The cache folder, created if it is missing, after a file was written there.
+///
+/// # Errors
+/// [`Error::File`] when it cannot be written.
+pub(super) fn writable_cache_folder() -> Result<PathBuf> {
+    let folder = cache_folder();
+    let scratch = folder.join(format!("{}-{:016x}.trial", std::process::id(), rand::random::<u64>()));
+    std::fs::create_dir_all(&folder)
+        .and_then(|()| std::fs::write(&scratch, [0]))
+        .and_then(|()| std::fs::remove_file(&scratch))
+        .map_err(|cause| Error::file("write", &folder, &cause))?;
+    Ok(folder)
+}
+
 /// The cache folder: HILBRIUM_KERNEL_CACHE, else a folder of the user's cache.
 fn cache_folder() -> PathBuf {
     let from = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);

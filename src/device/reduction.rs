@@ -1,7 +1,7 @@
 //! Reductions over rows: extremes, first rows, counts and sums (kernels/motion/block.cuh).
 
 use super::arguments::whole::FinishSumsArguments;
-use super::arguments::{Arguments, Output};
+use super::arguments::{Arguments, Input, Output};
 use super::{Buffer, Device};
 use crate::Result;
 use std::ops::Range;
@@ -59,6 +59,24 @@ impl Findings {
     /// The address of an accumulator.
     pub fn word(&self, index: usize) -> Output<u64> {
         Output::at(&self.words, index)
+    }
+
+    /// The address of an accumulator that is only read.
+    pub fn input(&self, index: usize) -> Input<u64> {
+        Input::at(&self.words, index)
+    }
+
+    /// Changes the number of accumulators, whose contents are lost.
+    ///
+    /// # Errors
+    /// Those of the device.
+    pub fn resize(&mut self, count: usize) -> Result<()> {
+        self.words.resize(count)
+    }
+
+    /// The address of an accumulator as memory of another type of 64 bits.
+    pub fn number(&self, index: usize) -> Output<f64> {
+        Output::from_address(self.words.at(index))
     }
 
     /// The address of an accumulator's lower half: a counter or a first row.

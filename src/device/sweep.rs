@@ -4,7 +4,7 @@
 use super::arguments::finish::FinishArguments;
 use super::arguments::pack::PackArguments;
 use super::arguments::sweep::SweepArguments;
-use super::arguments::{Arguments, Input, Output};
+use super::arguments::{Arguments, Input, MOST_COLUMNS, Output, law_columns};
 use super::list::Records;
 use super::pack::{Packed, Shape};
 use super::{Buffer, Device, Kernel, Unit};
@@ -13,12 +13,13 @@ use crate::neighbors::SUPER_CLUSTER;
 use crate::pair::{PairLaw, Precision};
 use crate::space::SimulationBox;
 use std::ops::Range;
+use std::sync::OnceLock;
 
 /// Threads a block of kernels over rows.
 const THREADS: u32 = 256;
 
-/// Warps a multiprocessor that hide latency. Below this number several warps share a super-cluster.
-const WARPS_WANTED: usize = 64;
+/// Warps a multiprocessor up to which several share a super-cluster: twice those that it can hold.
+const WARPS_WANTED: usize = 128;
 
 /// The input of a sweep beside the law's columns.
 #[derive(Clone, Copy)]
@@ -58,8 +59,8 @@ pub enum Part {
 pub struct SweepMemory {
     packed: Packed,
     sums: Buffer<u8>,
-    inputs: Buffer<u64>,
-    outputs: Buffer<u64>,
+    /// Input columns of the last packed rows.
+    inputs: [Input<f64>; MOST_COLUMNS],
 }
 
 impl SweepMemory {
@@ -71,8 +72,7 @@ impl SweepMemory {
         Ok(Self {
             packed: Packed::new(device)?,
             sums: Buffer::new(device, 0)?,
-            inputs: Buffer::new(device, 0)?,
-            outputs: Buffer::new(device, 0)?,
+            inputs: [Input::NULL; MOST_COLUMNS],
         })
     }
 
@@ -89,12 +89,30 @@ impl SweepMemory {
         shape: &Shape,
         rows: usize,
         inputs: &[&Buffer<f64>],
-    ) -> Result<(Input<Input<f64>>, &Buffer<u8>)> {
-        let addresses: Vec<u64> = inputs.iter().map(|column| column.at(0)).collect();
-        self.inputs.resize(addresses.len())?;
-        self.inputs.upload(&addresses)?;
+    ) -> Result<([Input<f64>; MOST_COLUMNS], &Buffer<u8>)> {
+        self.inputs = law_columns(inputs, Input::NULL);
         self.sums.resize(rows * shape.stride * shape.real)?;
-        Ok((Input::cast(&self.inputs), &self.sums))
+        Ok((self.inputs, &self.sums))
+    }
+
+    /// The arguments of the kernel that packs these super-clusters of a pass.
+    fn pack_arguments(&self, pass: &Pass, super_clusters: Range<usize>) -> PackArguments {
+        let packed = &self.packed;
+        PackArguments {
+            position: pass.position.map(Input::from),
+            radius: pass.radius.into(),
+            id: pass.id.into(),
+            inputs: self.inputs,
+            rows: pass.rows as u64,
+            first_super_cluster: super_clusters.start as u32,
+            end_super_cluster: super_clusters.end as u32,
+            super_clusters: packed.super_clusters() as u32,
+            packed_position: Output::cast(&packed.position),
+            further: Output::cast(&packed.further),
+            squared_radius: Output::cast(&packed.squared_radius),
+            frame: (&packed.frame).into(),
+            boxes: Output::cast(&packed.boxes),
+        }
     }
 
     /// The sums.
@@ -109,7 +127,7 @@ impl SweepMemory {
 
     /// Allocated bytes.
     pub fn bytes(&self) -> usize {
-        self.packed.bytes() + self.sums.bytes() + self.inputs.bytes() + self.outputs.bytes()
+        self.packed.bytes() + self.sums.bytes()
     }
 }
 
@@ -121,6 +139,8 @@ pub struct Sweep {
     pack: Kernel<PackArguments>,
     /// Without the macro for the number of warps a super-cluster of a full list.
     sweep: Unit,
+    /// The kernels of `sweep` that have been used, by the binary logarithm of that number.
+    sweeps: [OnceLock<Kernel<SweepArguments>>; 3],
     finish: Kernel<FinishArguments>,
     inputs: usize,
     outputs: usize,
@@ -144,6 +164,7 @@ impl Sweep {
             shape,
             pack: device.kernel(&shape.unit(law, PackArguments::UNIT, number))?,
             sweep: shape.unit(law, SweepArguments::UNIT, number),
+            sweeps: Default::default(),
             finish: device.kernel(&finish)?,
             inputs: columns(L::INPUTS),
             outputs: columns(L::OUTPUTS),
@@ -153,7 +174,7 @@ impl Sweep {
 
     /// Sets the number of warps a super-cluster, a power of two: for tests and benchmarks.
     ///
-    /// At most eight on half lists; on full lists four in single and two in double precision.
+    /// At most 32 on half lists; on full lists four in single and two in double precision.
     pub fn with_parts(mut self, parts: usize) -> Self {
         assert!(parts.is_power_of_two() && parts <= self.most_parts(), "{parts} warps a super-cluster");
         self.parts = Some(parts);
@@ -227,9 +248,7 @@ impl Sweep {
         let packed = &mut memory.packed;
         if part != Part::Outer {
             packed.resize(pass.rows, &self.shape)?;
-            let addresses: Vec<u64> = inputs.iter().map(|column| column.at(0)).collect();
-            memory.inputs.resize(addresses.len())?;
-            memory.inputs.upload(&addresses)?;
+            memory.inputs = law_columns(inputs, Input::NULL);
         }
         let (super_clusters, of_owned) = (packed.super_clusters(), pass.owned.end.div_ceil(SUPER_CLUSTER));
         let Range { start, end } = match part {
@@ -237,23 +256,22 @@ impl Sweep {
             Part::Inner => 0..of_owned,
             Part::Outer => of_owned..super_clusters,
         };
-        let arguments = PackArguments {
-            position: pass.position.map(Input::from),
-            radius: pass.radius.into(),
-            id: pass.id.into(),
-            inputs: Input::cast(&memory.inputs),
-            rows: pass.rows as u64,
-            first_super_cluster: start as u32,
-            end_super_cluster: end as u32,
-            super_clusters: super_clusters as u32,
-            packed_position: Output::cast(&packed.position),
-            further: Output::cast(&packed.further),
-            squared_radius: Output::cast(&packed.squared_radius),
-            frame: (&packed.frame).into(),
-            boxes: Output::cast(&packed.boxes),
-        };
         let blocks = (end - start).div_ceil(THREADS as usize / 32);
+        let arguments = memory.pack_arguments(pass, start..end);
         self.device.launch(&self.pack, blocks, THREADS, &arguments)
+    }
+
+    /// Sizes the memory for all rows of a pass, and returns the arguments of the kernel that packs them.
+    pub(super) fn pack_arguments(
+        &self,
+        memory: &mut SweepMemory,
+        pass: &Pass,
+        inputs: &[&Buffer<f64>],
+    ) -> Result<PackArguments> {
+        assert_eq!(inputs.len(), self.inputs, "one column for each component of the law's inputs");
+        memory.packed.resize(pass.rows, &self.shape)?;
+        memory.inputs = law_columns(inputs, Input::NULL);
+        Ok(memory.pack_arguments(pass, 0..memory.packed.super_clusters()))
     }
 
     /// The second stage of [`Sweep::run`] or a part of it: sums over the pairs of packed rows.
@@ -281,9 +299,9 @@ impl Sweep {
         };
         // on full lists independent of the part, as the bits of sums depend on it
         let shared = if self.shape.symmetric { count } else { of_all };
-        let parts = self.parts.unwrap_or_else(|| self.parts(shared));
+        let parts =
+            self.parts.unwrap_or_else(|| self.device.workers(shared, WARPS_WANTED, self.most_parts()));
         let warps = if self.shape.symmetric { 1 } else { parts };
-        let unit = self.sweep.clone().with("HILBRIUM_WARPS", warps);
         let arguments = SweepArguments {
             packed: packed.arguments(),
             list: records.into(),
@@ -296,8 +314,18 @@ impl Sweep {
             active: pass.active.into(),
             sums: Output::cast(&memory.sums),
         };
-        let kernel = self.device.kernel(&unit)?;
+        let kernel = self.sweep_kernel(warps)?;
         self.device.launch(&kernel, (count * parts).div_ceil(warps), 32 * warps as u32, &arguments)
+    }
+
+    /// The sweep kernel for this number of warps a super-cluster of a full list.
+    fn sweep_kernel(&self, warps: usize) -> Result<Kernel<SweepArguments>> {
+        let known = &self.sweeps[warps.ilog2() as usize];
+        if let Some(kernel) = known.get() {
+            return Ok(*kernel);
+        }
+        let kernel = self.device.kernel(&self.sweep.clone().with("HILBRIUM_WARPS", warps))?;
+        Ok(*known.get_or_init(|| kernel))
     }
 
     /// The last stage of [`Sweep::run`]: outputs of the owned rows from sums and the packed inputs.
@@ -305,41 +333,38 @@ impl Sweep {
     /// # Errors
     /// As [`Sweep::run`].
     pub fn finish(&self, memory: &mut SweepMemory, pass: &Pass, outputs: &[&Buffer<f64>]) -> Result<()> {
-        assert_eq!(outputs.len(), self.outputs, "one column for each component of the law's outputs");
-        let addresses: Vec<u64> = outputs.iter().map(|column| column.at(0)).collect();
-        memory.outputs.resize(addresses.len())?;
-        memory.outputs.upload(&addresses)?;
         let Range { start, end } = pass.owned.clone();
-        let arguments = FinishArguments {
+        let arguments = self.finish_arguments(memory, pass, outputs);
+        self.device.launch(&self.finish, (end - start).div_ceil(THREADS as usize), THREADS, &arguments)
+    }
+
+    /// The arguments of [`Sweep::finish`].
+    pub(super) fn finish_arguments(
+        &self,
+        memory: &SweepMemory,
+        pass: &Pass,
+        outputs: &[&Buffer<f64>],
+    ) -> FinishArguments {
+        assert_eq!(outputs.len(), self.outputs, "one column for each component of the law's outputs");
+        let Range { start, end } = pass.owned.clone();
+        FinishArguments {
             begin: start as u64,
             end: end as u64,
             id: pass.id.into(),
             active: pass.active.into(),
-            inputs: Input::cast(&memory.inputs),
+            inputs: memory.inputs,
             sums: Input::cast(&memory.sums),
-            outputs: Input::cast(&memory.outputs),
+            outputs: law_columns(outputs, Output::NULL),
             output_count: outputs.len() as i32,
-        };
-        self.device.launch(&self.finish, (end - start).div_ceil(THREADS as usize), THREADS, &arguments)
+        }
     }
 
     /// The largest number of warps a super-cluster. Full lists reduce sums in the shared memory of a block.
     fn most_parts(&self) -> usize {
         match (self.shape.symmetric, self.shape.real) {
-            (true, _) => 8,
+            (true, _) => 32,
             (false, 4) => 4,
             _ => 2,
         }
-    }
-
-    /// Warps a super-cluster: more than one if there are too few super-clusters to fill the device.
-    fn parts(&self, super_clusters: usize) -> usize {
-        let most = self.most_parts();
-        let wanted = WARPS_WANTED * self.device.multiprocessors() as usize;
-        let mut parts = 1;
-        while parts < most && super_clusters * parts < wanted {
-            parts *= 2;
-        }
-        parts
     }
 }

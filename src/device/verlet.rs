@@ -1,6 +1,8 @@
 //! Molecules and stars on a device: pair forces and gravity, the counterpart of [`crate::molecules`] and
 //! [`crate::far`] on processors. The operations of a step are in `step.rs`, the pair law in `pairs.rs`.
 
+mod batch;
+mod fused;
 mod pairs;
 mod step;
 
@@ -29,6 +31,7 @@ use crate::pair::Precision;
 use crate::particles::{Field, Particles};
 use crate::space::{SimulationBox, Vec3d};
 use crate::{Error, Result};
+pub use batch::Performed;
 use pairs::Pairs;
 use step::Stepping;
 
@@ -175,7 +178,7 @@ impl Verlet {
         step: u64,
         clock: &mut Clock,
     ) -> Result<f64> {
-        let mut stepping = Stepping { verlet: self, thermostat, step, clock, known: None, kicked: false };
+        let mut stepping = Stepping::new(self, thermostat, step, clock);
         steps::verlet_step(&mut stepping, thermostat, remove_drift, dt, step)
     }
 
@@ -192,7 +195,7 @@ impl Verlet {
         let with_fields = self.has_fields();
         if self.pairs.is_some() {
             self.sweep(true, arriving)?;
-            self.add_mesh_forces(clock)?;
+            self.add_mesh_forces(Some(clock))?;
             self.accelerate(if with_fields { 0.0 } else { dt }, f64::INFINITY)?;
             clock.lap("pair forces");
         }
@@ -202,12 +205,15 @@ impl Verlet {
         Ok(())
     }
 
-    /// Evaluates the forces with the current list, if the drift of this step turns out to be at most `most`.
-    fn forces_within(&mut self, dt: f64, most: f64, clock: &mut Clock) -> Result<()> {
+    /// Evaluates the forces with the current list, if the drift of this step turns out to be at most `most`,
+    /// or in a batch at most what remains there.
+    fn enqueue_forces(&mut self, dt: f64, most: f64, mut clock: Option<&mut Clock>) -> Result<()> {
         self.sweep(true, Arriving::default())?;
-        self.add_mesh_forces(clock)?;
+        self.add_mesh_forces(clock.as_deref_mut())?;
         self.accelerate(dt, most)?;
-        clock.lap("pair forces");
+        if let Some(clock) = clock {
+            clock.lap("pair forces");
+        }
         Ok(())
     }
 
@@ -231,9 +237,15 @@ impl Verlet {
     /// A bound of the displacements in a step of length `dt` for which the list certainly serves, if there is
     /// one and the host need not know more before the forces: one rank, pair forces only.
     fn expected_displacement(&self, dt: f64) -> Option<f64> {
-        let pairs_only = self.pairs.is_some() && !self.has_fields() && self.exchange.comm().size() == 1;
-        let expected = self.speed.filter(|_| pairs_only)? * dt * DISPLACEMENT_MARGIN;
+        let expected = self.speed_of_pairs_alone()? * dt * DISPLACEMENT_MARGIN;
         self.neighborhood.is_valid_after(expected).then_some(expected)
+    }
+
+    /// The largest speed in the last step, if the host need not know more before the forces of the next one:
+    /// one rank, pair forces only.
+    fn speed_of_pairs_alone(&self) -> Option<f64> {
+        let pairs_only = self.pairs.is_some() && !self.has_fields() && self.exchange.comm().size() == 1;
+        self.speed.filter(|_| pairs_only)
     }
 
     /// Records the largest displacement of a step of length `dt` on any rank.
@@ -296,12 +308,16 @@ impl Verlet {
     }
 
     /// Adds the mesh forces of charges with an Ewald sum.
-    fn add_mesh_forces(&mut self, clock: &mut Clock) -> Result<()> {
-        if let Some(ewald) = &mut self.ewald {
-            clock.lap("pair forces");
-            ewald.add_forces(&self.exchange, &self.columns)?;
-            clock.lap("mesh");
-        }
+    fn add_mesh_forces(&mut self, mut clock: Option<&mut Clock>) -> Result<()> {
+        let Some(ewald) = &mut self.ewald else { return Ok(()) };
+        let mut lap = |phase| {
+            if let Some(clock) = &mut clock {
+                clock.lap(phase);
+            }
+        };
+        lap("pair forces");
+        ewald.add_forces(&self.exchange, &self.columns)?;
+        lap("mesh");
         Ok(())
     }
 

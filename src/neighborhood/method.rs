@@ -26,8 +26,13 @@ impl Method {
     }
 
     /// The method of a plan; `None` if the run chooses it.
-    pub fn of(method: plan::Method) -> Option<Self> {
-        Self::ALL.into_iter().find(|known| known.of_plan() == method)
+    pub fn of(method: Option<plan::Method>) -> Option<Self> {
+        Self::ALL.into_iter().find(|known| Some(known.of_plan()) == method)
+    }
+
+    /// The method of a plan, or the one that a run begins with.
+    pub fn before_choice(method: Option<plan::Method>) -> Self {
+        Self::of(method).unwrap_or(Method::Clusters)
     }
 
     /// The method as a plan has it.

@@ -109,7 +109,7 @@ pub(crate) fn largest_smoothing_length(bx: &SimulationBox, skin: f64) -> f64 {
 impl Neighborhood {
     /// Without a list yet; with the method of the plan, which is clusters before one is chosen.
     pub fn new(plan: &NeighborsPlan, reach: InteractionRange, skins: Skins) -> Self {
-        let method = Method::of(plan.method).unwrap_or(Method::Clusters);
+        let method = Method::before_choice(plan.method);
         let mut neighborhood = Neighborhood {
             coding: match plan.coding {
                 plan::Coding::Nibble => Coding::Nibble,

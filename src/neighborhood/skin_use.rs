@@ -55,6 +55,12 @@ impl SkinUse {
         self.bound(further).is_some_and(|used| decide(skins, used) == Due::Nothing)
     }
 
+    /// What the recorded bounds leave of the outer skin; `None` without a valid list, or with an inner one.
+    pub fn remaining(&self, skins: Skins) -> Option<f64> {
+        let [used, _] = self.bound(0.0).filter(|_| skins.inner.is_none())?;
+        Some(skins.outer - used).filter(|left| *left > 0.0)
+    }
+
     /// Decides what the list needs. While the recorded bounds prove the list valid, `measure` is not called.
     /// It returns the used skins by the positions, maximum over all ranks. Collective: the same on all ranks.
     ///
@@ -122,7 +128,16 @@ mod tests {
         used.record(0.09);
         assert_eq!(used.due(OUTER_ONLY, unread).unwrap(), Due::Nothing);
         assert_eq!(used.due(OUTER_ONLY, || Ok([0.31, 0.0])).unwrap(), Due::Build, "nothing recorded");
+        used.built();
+        used.record(0.09);
+        used.record(0.09);
+        let left = used.remaining(OUTER_ONLY).unwrap();
+        assert!((left - 0.12).abs() < 1e-12 && used.serves_after(OUTER_ONLY, left * (1.0 - 1e-12)));
+        assert_eq!(used.remaining(SKINS), None, "an inner list is pruned earlier");
+        used.record(0.2);
+        assert_eq!(used.remaining(OUTER_ONLY), None);
         used.invalidate();
+        assert_eq!(used.remaining(OUTER_ONLY), None);
         used.record(0.0);
         assert_eq!(used.due(OUTER_ONLY, unread).unwrap(), Due::Build);
     }

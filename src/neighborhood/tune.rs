@@ -50,6 +50,8 @@ pub struct Costs {
     pub prune: f64,
     /// Seconds per sweep.
     pub sweep: f64,
+    /// Seconds per step that depend on no skin: on GPUs packing of rows, forces from sums.
+    pub fixed: f64,
     /// Skins of the measurement.
     pub measured: Skins,
     /// What sweeps are over.
@@ -66,11 +68,12 @@ pub struct Costs {
 
 impl Costs {
     /// The costs as name and value, for checkpoints.
-    pub fn to_numbers(self) -> [(&'static str, f64); 9] {
+    pub fn to_numbers(self) -> [(&'static str, f64); 10] {
         [
             ("list_build_seconds", self.build),
             ("list_prune_seconds", self.prune),
             ("list_sweep_seconds", self.sweep),
+            ("list_fixed_seconds", self.fixed),
             ("list_measured_skin", self.measured.outer),
             ("list_measured_inner_skin", self.measured.inner.unwrap_or(0.0)),
             ("list_swept", self.swept as usize as f64),
@@ -90,6 +93,8 @@ impl Costs {
             // without an inner list there is nothing to prune
             prune: number("list_prune_seconds").filter(|number| *number >= 0.0 && number.is_finite())?,
             sweep: positive("list_sweep_seconds")?,
+            // checkpoints of earlier versions have none
+            fixed: number("list_fixed_seconds").filter(|number| number.is_finite()).unwrap_or(0.0).max(0.0),
             measured: Skins {
                 outer: skin("list_measured_skin")?,
                 inner: Some(skin("list_measured_inner_skin")?).filter(|inner| *inner > 0.0),
@@ -164,18 +169,18 @@ impl Costs {
         self.sweep * self.relative_sweep_cost(skins) / self.relative_sweep_cost(self.measured)
     }
 
-    /// Predicted seconds per step of lists: their builds, prunes and sweeps.
+    /// Predicted seconds per step: builds, prunes and sweeps of lists, and what depends on no skin.
     pub fn seconds(&self, skins: Skins) -> f64 {
         let outer = self.build_growth(skins.outer) / self.build_growth(self.measured.outer);
         // Every build prunes too.
         let prune_growth = 1.0 + LIST_SHARE_OF_PRUNE * (outer - 1.0);
         let prune = skins.inner.map_or(0.0, |inner| self.prune * prune_growth / self.steps(inner));
-        self.sweep_seconds(skins) + prune + self.build * outer / self.rebuild_interval(skins)
+        self.fixed + self.sweep_seconds(skins) + prune + self.build * outer / self.rebuild_interval(skins)
     }
 
     /// Share of the builds in the predicted seconds.
     pub fn build_share(&self, skins: Skins) -> f64 {
-        1.0 - (self.sweep_seconds(skins) / self.seconds(skins)).min(1.0)
+        1.0 - ((self.fixed + self.sweep_seconds(skins)) / self.seconds(skins)).min(1.0)
     }
 
     /// The skins of the lowest predicted cost. `given` fixes the inner skin; 0 means none.
@@ -220,6 +225,7 @@ mod tests {
         build: 10.0,
         prune: 1.0,
         sweep: 4.0,
+        fixed: 0.0,
         measured: Skins { outer: 0.2, inner: Some(0.06) },
         swept: SweptPairs::Clusters,
         cutoff: 2.5,
@@ -243,6 +249,10 @@ mod tests {
         assert!(slow.outer < best.outer, "{slow:?} {best:?}");
         assert_eq!(COSTS.best(Some(0.0)).inner, None);
         assert_eq!(COSTS.best(Some(0.05)).inner, Some(0.05));
+        let fixed = Costs { fixed: 100.0, ..COSTS };
+        assert_eq!(fixed.best(None), best, "what depends on no skin chooses none");
+        assert!((fixed.seconds(best) - COSTS.seconds(best) - 100.0).abs() < 1e-12);
+        assert!(fixed.build_share(best) < COSTS.build_share(best));
         let useless = Costs { prune: 1e3, ..COSTS }.best(None);
         assert_eq!(useless.inner, None);
         assert_eq!(Costs { widest: 0.0, ..COSTS }.best(None), Skins { outer: 0.0, inner: None });
@@ -256,7 +266,7 @@ mod tests {
             (Skins { outer: 0.3, inner: None }, 0.0, SweptPairs::InRange),
         ];
         for (measured, prune, swept) in lists {
-            let costs = Costs { measured, prune, swept, ..COSTS };
+            let costs = Costs { measured, prune, swept, fixed: 2.5, ..COSTS };
             let numbers = costs.to_numbers();
             let number = |name: &str| numbers.iter().find(|(own, _)| *own == name).map(|(_, number)| *number);
             assert_eq!(Costs::from_numbers(number, costs.widest), Some(costs));

@@ -3,7 +3,7 @@
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::{Error, Result};
 
@@ -22,56 +22,102 @@ pub struct Columns {
     pub values: Vec<Vec<f64>>,
 }
 
-impl Columns {
-    /// Reads the columns whose names are `wanted`. An incomplete last line, as a killed run leaves it, is
-    /// ignored; lines that begin with `#` are comments.
+/// Reads selected columns of a table line by line.
+pub struct Rows {
+    /// Names of the selected columns.
+    pub names: Vec<String>,
+    /// Their units, without brackets.
+    pub units: Vec<String>,
+    path: PathBuf,
+    reader: BufReader<File>,
+    /// Number of the last line read, from 1.
+    line: u64,
+    indices: Vec<usize>,
+    values: Vec<f64>,
+}
+
+impl Rows {
+    /// Opens a table and reads its line of names; selects the columns whose names are `wanted`. Lines that
+    /// begin with `#` are comments.
+    ///
+    /// # Errors
+    /// [`Error::File`] if the file cannot be read, [`Error::Content`] if it has no line of names.
+    pub fn open(path: &Path, wanted: impl Fn(&str) -> bool) -> Result<Self> {
+        let file = File::open(path).map_err(|cause| Error::file("read", path, &cause))?;
+        let mut rows = Rows {
+            names: Vec::new(),
+            units: Vec::new(),
+            path: path.to_owned(),
+            reader: BufReader::new(file),
+            line: 0,
+            indices: Vec::new(),
+            values: Vec::new(),
+        };
+        let header = rows.next_line()?.ok_or_else(|| content(path, "it is empty".into()))?;
+        for (index, cell) in header.split(',').enumerate() {
+            let (name, unit) = cell.split_once(" [").unwrap_or((cell, ""));
+            if wanted(name) {
+                rows.names.push(name.to_owned());
+                rows.units.push(unit.trim_end_matches(']').to_owned());
+                rows.indices.push(index);
+            }
+        }
+        Ok(rows)
+    }
+
+    /// Returns the values of the next line, in the order of the names; `None` at the end. An incomplete last
+    /// line, as a killed run leaves it, is ignored.
     ///
     /// # Errors
     /// [`Error::File`] if the file cannot be read, [`Error::Content`] with the number of a line that is not
     /// made of numbers.
-    pub fn read(path: &Path, wanted: impl Fn(&str) -> bool) -> Result<Self> {
-        let reading = |cause: std::io::Error| Error::file("read", path, &cause);
-        let mut reader = BufReader::new(File::open(path).map_err(reading)?);
-        let mut next = || -> Result<Option<String>> {
-            let mut line = Vec::new();
-            (&mut reader).take(LONGEST_LINE).read_until(b'\n', &mut line).map_err(reading)?;
-            if line.len() as u64 == LONGEST_LINE {
-                return Err(content(path, "a line is longer than any record's".into()));
-            }
-            Ok(line.ends_with(b"\n").then(|| String::from_utf8_lossy(&line).trim_end().to_owned()))
-        };
-        let mut number = 1;
-        let mut header = next()?;
-        while header.as_ref().is_some_and(|line| line.starts_with('#')) {
-            header = next()?;
-            number += 1;
-        }
-        let header = header.ok_or_else(|| content(path, "it is empty".into()))?;
-        let mut columns = Self::default();
-        let mut indices = Vec::new();
-        for (index, cell) in header.split(',').enumerate() {
-            let (name, unit) = cell.split_once(" [").unwrap_or((cell, ""));
-            if wanted(name) {
-                columns.names.push(name.to_owned());
-                columns.units.push(unit.trim_end_matches(']').to_owned());
-                columns.values.push(Vec::new());
-                indices.push(index);
-            }
-        }
-        while let Some(line) = next()? {
-            number += 1;
-            if line.starts_with('#') {
-                continue;
-            }
-            let cells: Vec<&str> = line.split(',').collect();
-            for (values, &index) in columns.values.iter_mut().zip(&indices) {
-                match cells.get(index).and_then(|cell| cell.trim().parse().ok()) {
-                    Some(value) => values.push(value),
-                    None => return Err(content(path, format!("line {number} is not made of numbers"))),
+    pub fn next_row(&mut self) -> Result<Option<&[f64]>> {
+        let Some(line) = self.next_line()? else { return Ok(None) };
+        let cells: Vec<&str> = line.split(',').collect();
+        self.values.clear();
+        for &index in &self.indices {
+            match cells.get(index).and_then(|cell| cell.trim().parse().ok()) {
+                Some(value) => self.values.push(value),
+                None => {
+                    return Err(content(&self.path, format!("line {} is not made of numbers", self.line)));
                 }
             }
         }
-        Ok(columns)
+        Ok(Some(&self.values))
+    }
+
+    /// Returns the next complete line that is no comment.
+    fn next_line(&mut self) -> Result<Option<String>> {
+        loop {
+            let mut line = Vec::new();
+            let read = (&mut self.reader).take(LONGEST_LINE).read_until(b'\n', &mut line);
+            read.map_err(|cause| Error::file("read", &self.path, &cause))?;
+            self.line += 1;
+            if line.len() as u64 == LONGEST_LINE {
+                return Err(content(&self.path, "a line is longer than any record's".into()));
+            }
+            if !line.ends_with(b"\n") {
+                return Ok(None);
+            }
+            if !line.starts_with(b"#") {
+                return Ok(Some(String::from_utf8_lossy(&line).trim_end().to_owned()));
+            }
+        }
+    }
+}
+
+impl Columns {
+    /// Reads the columns whose names are `wanted`, as [`Rows`] does.
+    ///
+    /// # Errors
+    /// Those of [`Rows::open`] and [`Rows::next_row`].
+    pub fn read(path: &Path, wanted: impl Fn(&str) -> bool) -> Result<Self> {
+        let mut rows = Rows::open(path, wanted)?;
+        let mut values = vec![Vec::new(); rows.names.len()];
+        while let Some(row) = rows.next_row()? {
+            values.iter_mut().zip(row).for_each(|(column, &value)| column.push(value));
+        }
+        Ok(Columns { names: rows.names, units: rows.units, values })
     }
 
     /// Returns the index of a column.

@@ -71,8 +71,13 @@ impl Drift {
 
     /// Returns the drift relative to the first energy; `None` if that is near zero.
     pub fn relative(&self) -> Option<f64> {
-        let near_zero = self.first.abs() <= NEAR_ZERO * (self.motion + self.potential);
+        let near_zero = Self::is_near_zero(self.first, self.motion + self.potential);
         (!near_zero).then(|| self.change / self.first.abs())
+    }
+
+    /// Whether an energy is near zero compared with the sum of the magnitudes of its parts.
+    pub fn is_near_zero(energy: f64, parts: f64) -> bool {
+        energy.abs() <= NEAR_ZERO * parts
     }
 
     /// Returns the energy change per particle.

@@ -15,7 +15,7 @@ pub mod picture;
 pub mod radial_distribution;
 mod record;
 
-pub use columns::Columns;
+pub use columns::{Columns, Rows};
 pub use drift::Drift;
 pub use history::History;
 pub use measurements::Measurements;

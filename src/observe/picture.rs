@@ -7,7 +7,7 @@ use plotters::style::RGBColor;
 use super::Columns;
 use super::averages::DEFAULT_COLUMNS;
 use crate::report::picture::{
-    Axis, BLUE, GREEN, INK, Mark, ORANGE, PURPLE, Panel, Picture, RED, Scale, Series, superscripts,
+    Axis, BLUE, GREEN, INK, Mark, ORANGE, PURPLE, Panel, Picture, RED, Scale, Series, axis_label,
 };
 use crate::{Error, Result, inputs};
 
@@ -19,8 +19,9 @@ const DEFAULT_PREFIXES: [&str; 2] = ["radial_distribution", "mean_square_displac
 
 const COLORS: [RGBColor; 6] = [BLUE, RED, GREEN, PURPLE, ORANGE, INK];
 
-/// Draws columns of the table at `path`, one panel per unit, as `STEM.svg` and `STEM.png` in `folder`;
-/// returns the path of the PNG. Without `columns` the default ones of such a table are drawn.
+/// Draws columns of the table at `path`, one panel per quantity and unit, with bands of their standard
+/// errors, as `STEM.svg` and `STEM.png` in `folder`; returns the path of the PNG. Without `columns` the
+/// default ones of such a table are drawn.
 ///
 /// # Errors
 /// [`Error::File`] and [`Error::Content`] for a file that is not a table or cannot be written,
@@ -52,7 +53,7 @@ pub fn picture(path: &Path, along: Option<&str>, columns: &[String], folder: &Pa
     let stem = path.file_stem().map_or_else(|| "picture".into(), |stem| stem.to_string_lossy().into_owned());
     let outputs = ["png", "svg"].map(|ending| folder.join(format!("{stem}.{ending}")));
     inputs::keep(&[path], &outputs, "draw into another folder with --folder")?;
-    drawn(stem.replace(['-', '_'], " "), &table, x, &chosen).write(folder, &stem)?;
+    drawn(title(&stem), &table, x, &chosen).write(folder, &stem)?;
     let [png, _] = outputs;
     Ok(png)
 }
@@ -66,48 +67,131 @@ fn default_columns(table: &Columns, x: usize) -> Vec<usize> {
     if shown.is_empty() { matching(&|_| true).into_iter().take(1).collect() } else { shown }
 }
 
-fn drawn(title: String, table: &Columns, x: usize, chosen: &[usize]) -> Picture {
-    let mut units: Vec<&str> = Vec::new();
-    for &place in chosen {
-        if !units.contains(&table.units[place].as_str()) {
-            units.push(&table.units[place]);
+/// The title of a table by the stem of its file.
+fn title(stem: &str) -> String {
+    match stem {
+        "radial-distribution" => "Radial distribution function".into(),
+        "mean-square-displacement" => "Mean-square displacement".into(),
+        "observables" => "Observables".into(),
+        _ => {
+            let words = stem.replace(['-', '_'], " ");
+            let mut letters = words.chars();
+            letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
         }
     }
-    let labelled = |name: &str, unit: &str| match unit {
-        "" | "1" => name.replace('_', " "),
-        _ => format!("{} ({})", name.replace('_', " "), superscripts(unit)),
+}
+
+/// The name of a column in words.
+fn words(name: &str) -> String {
+    match name {
+        "distance" => "distance r".into(),
+        "outer_distance" => "outer distance".into(),
+        "radial_distribution" => "radial distribution function g(r)".into(),
+        "mean_square_displacement" => "mean-square displacement".into(),
+        "coordination" => "coordination number".into(),
+        _ => name.replace('_', " "),
+    }
+}
+
+/// Splits the name of a column of a pair or of a species: `radial_distribution_Na+_Cl-`.
+fn split(name: &str) -> (&str, &str) {
+    let known = ["radial_distribution", "mean_square_displacement", "coordination", "standard_error"];
+    let parts = known.iter().find_map(|known| Some((*known, name.strip_prefix(known)?.strip_prefix('_')?)));
+    parts.unwrap_or((name, ""))
+}
+
+/// The column with the standard errors of a column: the next one, of the same pair or species.
+fn errors(table: &Columns, place: usize) -> Option<usize> {
+    let next = table.names.get(place + 1)?;
+    let ((_, kind), (name, other)) = (split(&table.names[place]), split(next));
+    (name == "standard_error" && kind == other).then_some(place + 1)
+}
+
+/// The quantity of a column, which columns that share an axis have in common: all energies are one.
+fn kind(name: &str) -> &str {
+    let base = split(name).0;
+    let component = ["_x", "_y", "_z"].iter().find_map(|end| base.strip_suffix(end));
+    if base.ends_with("_energy") { "energy" } else { component.unwrap_or(base) }
+}
+
+/// The quantity of columns of the same [`kind`], and what tells each from the others.
+fn shared_words(names: &[&str]) -> (String, Vec<String>) {
+    let bases: Vec<&str> = names.iter().map(|name| split(name).0).collect();
+    if bases.iter().all(|base| *base == bases[0]) {
+        let kinds = names.iter().map(|name| split(name).1.replace('_', "–")).collect();
+        return (words(bases[0]), kinds);
+    }
+    let parts: Vec<Vec<&str>> = names.iter().map(|name| name.split('_').collect()).collect();
+    let everywhere = |word: &&&str| parts.iter().all(|others| others.contains(*word));
+    let shared: Vec<&str> = parts[0].iter().filter(everywhere).copied().collect();
+    let rest = |words: &Vec<&str>| {
+        let rest: Vec<&str> = words.iter().filter(|word| !shared.contains(*word)).copied().collect();
+        if rest.is_empty() { words.join(" ") } else { rest.join(" ") }
     };
-    let panel = |unit: &&str| {
-        let places: Vec<usize> =
-            chosen.iter().copied().filter(|&place| table.units[place] == *unit).collect();
-        let named = places.len() > 1;
-        let series = places.iter().zip(COLORS.iter().cycle()).map(|(&place, &color)| Series {
-            name: if named { table.names[place].replace('_', " ") } else { String::new() },
-            points: table.values[x].iter().copied().zip(table.values[place].iter().copied()).collect(),
-            mark: Mark::Line(1.6, None),
-            color,
-        });
-        let all = || places.iter().flat_map(|&place| table.values[place].iter().copied());
-        // the words that all names share
-        let words = |place: usize| table.names[place].split('_');
-        let shared = |word: &&str| places.iter().all(|&place| words(place).any(|other| other == *word));
-        let name = words(places[0]).filter(shared).collect::<Vec<_>>().join(" ");
-        Panel {
+    (shared.join(" "), parts.iter().map(rest).collect())
+}
+
+fn drawn(title: String, table: &Columns, x: usize, chosen: &[usize]) -> Picture {
+    let group = |place: usize| (kind(&table.names[place]), table.units[place].as_str());
+    let mut groups: Vec<(&str, &str)> = Vec::new();
+    for &place in chosen {
+        if !groups.contains(&group(place)) {
+            groups.push(group(place));
+        }
+    }
+    let along = axis_label(&words(&table.names[x]), &table.units[x]);
+    let mut with_errors = false;
+    let mut panels = Vec::new();
+    for panel in groups {
+        let places: Vec<usize> = chosen.iter().copied().filter(|&place| group(place) == panel).collect();
+        let names: Vec<&str> = places.iter().map(|&place| table.names[place].as_str()).collect();
+        let (quantity, legend) = shared_words(&names);
+        let (mut bands, mut lines) = (Vec::new(), Vec::new());
+        for ((&place, color), name) in places.iter().zip(COLORS.into_iter().cycle()).zip(legend) {
+            if let Some(errors) = errors(table, place) {
+                bands.extend(areas(&table.values[x], &table.values[place], &table.values[errors], color));
+            }
+            lines.push(Series {
+                name: if places.len() > 1 || !split(&table.names[place]).1.is_empty() {
+                    name
+                } else {
+                    String::new()
+                },
+                points: table.values[x].iter().copied().zip(table.values[place].iter().copied()).collect(),
+                mark: Mark::Line(1.6, None),
+                color,
+            });
+        }
+        with_errors |= !bands.is_empty();
+        let all = places.iter().flat_map(|&place| table.values[place].iter().copied());
+        let ends = bands.iter().flat_map(|band| band.points.iter().map(|point| point.1));
+        let shown = range(all.chain(ends), 0.06);
+        panels.push(Panel {
             x: Axis {
-                label: labelled(&table.names[x], &table.units[x]),
+                label: along.clone(),
                 range: range(table.values[x].iter().copied(), 0.0),
                 scale: Scale::Linear,
             },
-            y: Axis {
-                label: labelled(&name, unit).trim().to_owned(),
-                range: range(all(), 0.06),
-                scale: Scale::Linear,
-            },
-            series: series.collect(),
-        }
-    };
-    let panels: Vec<Panel> = units.iter().map(panel).collect();
+            y: Axis { label: axis_label(&quantity, panel.1), range: shown, scale: Scale::Linear },
+            series: bands.into_iter().chain(lines).collect(),
+        });
+    }
+    let title = if with_errors { format!("{title} (bands: standard error)") } else { title };
     Picture { title, columns: panels.len().min(2), panels, size: (640, 400) }
+}
+
+/// Areas between value - error and value + error, one for each run of lines that have an error.
+fn areas(x: &[f64], values: &[f64], errors: &[f64], color: RGBColor) -> Vec<Series> {
+    let rows: Vec<(f64, f64, f64)> =
+        x.iter().zip(values).zip(errors).map(|((x, y), e)| (*x, *y, *e)).collect();
+    let valid = |(x, y, error): &(f64, f64, f64)| x.is_finite() && y.is_finite() && *error > 0.0;
+    let runs = rows.split(|row| !valid(row)).filter(|run| run.len() > 1);
+    let area = |run: &[(f64, f64, f64)]| {
+        let upper = run.iter().map(|(x, y, error)| (*x, y + error));
+        let lower = run.iter().rev().map(|(x, y, error)| (*x, y - error));
+        Series { name: String::new(), points: upper.chain(lower).collect(), mark: Mark::Area(0.3), color }
+    };
+    runs.map(area).collect()
 }
 
 /// Returns the range of the finite values with a margin; it starts at 0 if that is near.
@@ -145,17 +229,56 @@ mod tests {
         let drawn = picture(&path, None, &[], folder.path()).unwrap();
         assert!(drawn.ends_with("radial-distribution.png") && drawn.exists());
         let svg = std::fs::read_to_string(folder.path().join("radial-distribution.svg")).unwrap();
-        assert!(svg.contains("distance (nm)") && svg.contains("radial distribution Na+ Cl-"), "{svg}");
-        assert!(!svg.contains("standard error"));
+        for part in ["distance r (nm)", "radial distribution function g(r)", "Na+–Cl-"] {
+            assert!(svg.contains(part), "{part}: {svg}");
+        }
+        assert!(!svg.contains("standard error"), "none has an error");
         let both = ["outer_distance", "distance"].map(String::from);
         picture(&path, None, &both, folder.path()).unwrap();
         let svg = std::fs::read_to_string(folder.path().join("radial-distribution.svg")).unwrap();
-        assert!(svg.contains("\ndistance (nm)\n") && svg.contains("\nouter distance\n"), "{svg}");
+        assert!(svg.contains("\ndistance r (nm)\n") && svg.contains("\nouter distance (nm)\n"), "{svg}");
         let error = picture(&path, Some("time"), &[], folder.path()).unwrap_err().to_string();
         assert!(error.contains("time") && error.contains("outer_distance"), "{error}");
         std::fs::write(&path, "time [U_t],pressure [P]\n1,2\n").unwrap();
         let error = picture(&path, None, &[], folder.path()).unwrap_err().to_string();
         assert!(error.contains("nothing to draw"), "{error}");
+    }
+
+    #[test]
+    fn errors_are_bands_and_code_units_have_a_name() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("mean-square-displacement.csv");
+        let mut text =
+            "time [U_t],origins [1],mean_square_displacement [U_L^2],standard_error [U_L^2]\n".to_owned();
+        for k in 0..9 {
+            // the first and a middle one have no error: two runs
+            let error = if k % 4 == 0 { f64::NAN } else { 0.5 };
+            text += &format!("{k},1,{k},{error}\n");
+        }
+        std::fs::write(&path, &text).unwrap();
+        picture(&path, None, &[], folder.path()).unwrap();
+        let svg = std::fs::read_to_string(path.with_extension("svg")).unwrap();
+        assert!(svg.contains("mean-square displacement (code units)") && !svg.contains("U_"), "{svg}");
+        assert_eq!(svg.matches("<polygon").count(), 2, "{svg}");
+        assert!(svg.contains("Mean-square displacement (bands: standard error)"), "{svg}");
+        let bands = areas(&[0.0, 1.0, 2.0], &[1.0, 2.0, 3.0], &[f64::NAN, 0.5, 0.25], BLUE);
+        assert_eq!(bands[0].points, [(1.0, 2.5), (2.0, 3.25), (2.0, 2.75), (1.0, 1.5)]);
+    }
+
+    #[test]
+    fn names_are_words() {
+        let energies = shared_words(&["kinetic_energy", "potential_energy"]);
+        assert_eq!(energies, ("energy".into(), vec!["kinetic".into(), "potential".into()]));
+        let momenta = shared_words(&["angular_momentum_x", "angular_momentum_z"]);
+        assert_eq!(momenta, ("angular momentum".into(), vec!["x".into(), "z".into()]));
+        let kinds = ["total_energy", "temperature", "momentum_x", "radial_distribution_A_B"].map(kind);
+        assert_eq!(kinds, ["energy", "temperature", "momentum", "radial_distribution"]);
+        let pair = shared_words(&["coordination_Na+_Cl-"]);
+        assert_eq!(pair, ("coordination number".into(), vec!["Na+–Cl-".into()]));
+        assert_eq!(
+            [title("radial-distribution"), title("my_table")],
+            ["Radial distribution function", "My table"]
+        );
     }
 
     #[test]

@@ -159,8 +159,9 @@ choice! {
 /// `[neighbors]`
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct NeighborsPlan {
-    /// How pairs are found.
-    pub method: Method,
+    /// How pairs are found; `None`: by lists of clusters, on GPUs for a gas by lists of particles if the
+    /// memory suffices.
+    pub method: Option<Method>,
     /// Largest memory of lists or cells for [`Method::Auto`], in bytes per particle, > 0; `None`: a quarter
     /// of the free memory of the device, or of the machine.
     pub memory: Option<f64>,
@@ -236,6 +237,8 @@ pub struct OutputPlan {
     pub observables: Every,
     /// The trajectory, if one is written.
     pub trajectory: Option<TrajectoryPlan>,
+    /// Shortest interval of reports (never by simulated time); `None`: none is written.
+    pub report: Option<Every>,
 }
 
 choice! {
@@ -245,6 +248,41 @@ choice! {
         H5md = "h5md",
         /// Extended XYZ.
         Xyz = "xyz",
+        /// Compressed coordinates of GROMACS.
+        Xtc = "xtc",
+        /// Coordinates as CHARMM, NAMD and LAMMPS write them.
+        Dcd = "dcd",
+        /// Text dump of LAMMPS.
+        LammpsDump = "lammps-dump",
+    }
+}
+
+impl TrajectoryFormat {
+    /// Returns the name of the file.
+    pub const fn file_name(self) -> &'static str {
+        match self {
+            Self::H5md => "trajectory.h5md",
+            Self::Xyz => "trajectory.xyz",
+            Self::Xtc => "trajectory.xtc",
+            Self::Dcd => "trajectory.dcd",
+            Self::LammpsDump => "trajectory.lammpstrj",
+        }
+    }
+
+    /// Returns the name of the topology file beside a format that has coordinates only.
+    pub const fn topology_name(self) -> Option<&'static str> {
+        match self {
+            Self::Xtc | Self::Dcd => Some("trajectory.psf"),
+            Self::H5md | Self::Xyz | Self::LammpsDump => None,
+        }
+    }
+
+    /// Returns the name of the file that states masses and charges once for all frames, if there is one.
+    pub const fn constants_name(self) -> Option<&'static str> {
+        match self {
+            Self::H5md => Some(self.file_name()),
+            _ => self.topology_name(),
+        }
     }
 }
 
@@ -269,8 +307,10 @@ pub struct TrajectoryPlan {
     pub velocities: bool,
     /// Whether forces are written; only with an interaction.
     pub forces: bool,
-    /// Whether image counts (periods that each particle has crossed) are written (H5MD only).
+    /// Whether image counts (periods that each particle has crossed) are written (H5MD, LAMMPS dump).
     pub images: bool,
     /// Double instead of single precision.
     pub double: bool,
+    /// Spacing of the stored coordinates (XTC only).
+    pub resolution: f64,
 }

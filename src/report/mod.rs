@@ -12,12 +12,13 @@ mod progress;
 mod table;
 
 pub use listing::{Listing, boundary_text, box_text};
-pub use progress::Progress;
+pub use progress::{Estimate, Progress, fraction};
 pub use table::table;
 
 use std::io::{ErrorKind, Write};
 use std::path::Path;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use indicatif::{HumanCount, MultiProgress};
 
@@ -38,6 +39,19 @@ fn screen() -> &'static Screen {
 /// Sets whether this process prints, as rank 0 does. Only the first call counts.
 pub fn start(root: bool) {
     let _ = SCREEN.set(Screen { prints: root, bars: MultiProgress::new() });
+}
+
+/// Whether the log has more detail.
+static VERBOSE: AtomicBool = AtomicBool::new(false);
+
+/// Sets whether the log has more detail, as `--verbose` does. The same on all ranks.
+pub fn set_verbose(verbose: bool) {
+    VERBOSE.store(verbose, Ordering::Relaxed);
+}
+
+/// Whether the log has more detail: shares of the phases at each snapshot, each new choice of list settings.
+pub fn verbose() -> bool {
+    VERBOSE.load(Ordering::Relaxed)
 }
 
 /// Writes one or several lines to standard output.

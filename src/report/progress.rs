@@ -112,10 +112,7 @@ impl Progress {
     }
 
     fn fraction(&self, step: u64, time: f64) -> f64 {
-        let by_time = if self.end_time > 0.0 { time / self.end_time } else { 0.0 };
-        let by_steps = self.steps.map_or(0.0, |steps| step as f64 / steps.max(1) as f64);
-        let fraction = by_time.max(by_steps);
-        if fraction.is_finite() { fraction.clamp(0.0, 1.0) } else { 0.0 }
+        fraction(Some(self.end_time), self.steps, step, time)
     }
 
     fn text(&self, report: &StepReport) -> String {
@@ -141,10 +138,19 @@ impl Progress {
     }
 }
 
+/// Returns the fraction of a run that is done, 0 to 1, at a step and a time on the way to an end time or a
+/// number of steps, whichever is nearer.
+pub fn fraction(end_time: Option<f64>, steps: Option<u64>, step: u64, time: f64) -> f64 {
+    let by_time = end_time.filter(|&end| end > 0.0).map_or(0.0, |end| time / end);
+    let by_steps = steps.map_or(0.0, |steps| step as f64 / steps.max(1) as f64);
+    let fraction = by_time.max(by_steps);
+    if fraction.is_finite() { fraction.clamp(0.0, 1.0) } else { 0.0 }
+}
+
 /// Estimate of the time left, from a rate with exponential averaging over the recent past: time steps vary
 /// within a run, so the mean rate since the start would mislead.
-#[derive(Default)]
-struct Estimate {
+#[derive(Debug, Default)]
+pub struct Estimate {
     elapsed: f64,
     fraction: f64,
     rate: Option<f64>,
@@ -152,7 +158,7 @@ struct Estimate {
 
 impl Estimate {
     /// Returns the seconds left when `fraction` is done after `elapsed` seconds; NaN if unknown.
-    fn left(&mut self, elapsed: f64, fraction: f64) -> f64 {
+    pub fn left(&mut self, elapsed: f64, fraction: f64) -> f64 {
         let (span, gain) = (elapsed - self.elapsed, fraction - self.fraction);
         if span > 0.0 && gain > 0.0 {
             let now = gain / span;

@@ -170,6 +170,16 @@ fn lacks_locks(cause: &std::io::Error) -> bool {
     matches!(cause.raw_os_error(), Some(libc::ENOLCK | libc::EOPNOTSUPP | libc::ENOSYS | libc::EINVAL))
 }
 
+/// Locks a new file in a directory, and removes it: whether the file system has kernel locks.
+///
+/// # Errors
+/// That of the system, if the file cannot be created or locked.
+pub fn test(directory: &Path) -> std::io::Result<()> {
+    let path = directory.join(format!("{NAME}-{}", std::process::id()));
+    let locked = File::create_new(&path)?.try_lock().map_err(std::io::Error::from);
+    locked.and(std::fs::remove_file(&path))
+}
+
 fn refusal(directory: &Path, holder: Option<&Holder>, without_locks: Option<&Path>) -> Error {
     let who = holder.map_or("a process that has not said yet who it is".into(), Holder::to_string);
     let folder = directory.display();

@@ -4,9 +4,11 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use super::Outcome;
+use super::pages::Pages;
 use super::restart::OutputState;
 use super::run_directory::{remove_files, set_aside_snapshots, snapshot_path};
 use super::schedule::Schedule;
+use super::status::{Counters, StatusFile};
 use crate::comm::Communicator;
 use crate::deck::Checked;
 use crate::faults;
@@ -18,10 +20,15 @@ use crate::report;
 use crate::snapshot::trajectory::{self, Trajectory};
 use crate::snapshot::{self, Header};
 use crate::sph::SmoothingStatistics;
+use crate::status::State;
 use crate::step::Simulation;
-use crate::step::fixed::at_the_end;
+use crate::step::fixed::{at_the_end, time_after};
 use crate::units::Dimension;
 use crate::{Error, Result};
+
+/// Most steps without a look at the schedules, so that outputs by wall time, signals and requests to stop are
+/// not late.
+const MOST_STEPS: u64 = 32;
 
 /// Trajectory output; the file is opened with the first frame.
 struct TrajectoryOutput {
@@ -43,6 +50,8 @@ pub struct Outputs {
     record: Record,
     measurements: Measurements,
     progress: report::Progress,
+    status: StatusFile,
+    pages: Pages,
     output_state: OutputState,
     last_checkpoint: Option<u64>,
     /// Whether the directory may contain snapshots that an earlier run wrote after the restart's checkpoint.
@@ -63,7 +72,8 @@ impl Outputs {
         comm.on_root(|| remove_files(earlier))?;
         let path = plan.output.directory.join("observables.csv");
         let record = Record::create(comm, &path, Layout::of(plan))?;
-        Ok(Outputs { started, ..Self::build(deck, comm, record, OutputState::default()) })
+        let status = StatusFile::create(plan, comm, started, (0, 0.0))?;
+        Ok(Outputs { started, ..Self::build(deck, comm, record, status, OutputState::default()) })
     }
 
     /// Creates the outputs of a run from a checkpoint, and the directory. Snapshots that an earlier run wrote
@@ -86,17 +96,15 @@ impl Outputs {
             let path = directory.join("observables.csv");
             Record::resume(comm, &path, Layout::of(&deck.plan), simulation.time)?
         };
-        let mut outputs = Self::build(deck, comm, record, output_state);
+        let (particles, step, bx) = (&simulation.particles, simulation.step, &simulation.domain.bx);
+        let file = trajectory::Content::of(&deck.plan)
+            .map(|content| Trajectory::resume(directory, comm, &content, bx, particles, step))
+            .transpose()?;
+        // last: a restart that is refused keeps the status of the earlier run
+        let status = StatusFile::create(&deck.plan, comm, Instant::now(), (step, simulation.time))?;
+        let mut outputs = Self::build(deck, comm, record, status, output_state);
         if let Some(frames) = &mut outputs.trajectory {
-            let (particles, step) = (&simulation.particles, simulation.step);
-            frames.file = Some(Trajectory::resume(
-                directory,
-                comm,
-                &frames.content,
-                &simulation.domain.bx,
-                particles,
-                step,
-            )?);
+            frames.file = file;
         }
         simulation.notes().iter().for_each(|note| report::line(note));
         (outputs.first_step, outputs.last_checkpoint) = (simulation.step, Some(simulation.step));
@@ -106,7 +114,13 @@ impl Outputs {
         Ok(outputs)
     }
 
-    fn build(deck: &Checked, comm: &Communicator, record: Record, output_state: OutputState) -> Self {
+    fn build(
+        deck: &Checked,
+        comm: &Communicator,
+        record: Record,
+        status: StatusFile,
+        output_state: OutputState,
+    ) -> Self {
         let (plan, fixed) = (&deck.plan, deck.plan.time_step.fixed);
         Outputs {
             comm: comm.clone(),
@@ -123,6 +137,8 @@ impl Outputs {
             record,
             measurements: Measurements::new(plan, &plan.output.directory),
             progress: report::Progress::new(plan.run.end_time.unwrap_or(f64::INFINITY), plan.run.steps),
+            status,
+            pages: Pages::new(plan, comm),
             output_state,
             last_checkpoint: None,
             may_supersede: false,
@@ -134,11 +150,7 @@ impl Outputs {
 
     /// Returns the next time at which a step must end.
     pub fn next_time(&self, time: f64) -> f64 {
-        self.snapshots
-            .next_time(time)
-            .min(self.observables.next_time(time))
-            .min(self.checkpoints.next_time(time))
-            .min(self.trajectory.as_ref().map_or(f64::INFINITY, |frames| frames.schedule.next_time(time)))
+        self.schedules().map(|schedule| schedule.next_time(time)).fold(f64::INFINITY, f64::min)
     }
 
     /// Writes observables, measurements, a frame and a snapshot of the start, after the first forces.
@@ -151,17 +163,40 @@ impl Outputs {
         self.output_state.first_energy = observed.conserved_energy();
         self.measure(simulation)?;
         self.append_frame(simulation)?;
-        self.snapshot(simulation)
+        self.snapshot(simulation)?;
+        self.status.update(simulation, self.counters());
+        Ok(())
     }
 
-    /// Writes the outputs that are due after a step of length `dt`.
+    /// Number of steps of length `dt` to the first after which an output is due by step or time, or the run
+    /// ends: at most [`MOST_STEPS`].
+    pub fn steps_to_output(&self, simulation: &Simulation, dt: f64) -> u64 {
+        let (run, fixed) = (&simulation.plan.run, simulation.plan.time_step.fixed);
+        let (mut step, mut time) = (simulation.step, simulation.time);
+        (1..MOST_STEPS)
+            .find(|_| {
+                (step, time) = (step + 1, time_after(time, dt, fixed, run.end_time));
+                at_the_end(run, fixed, step, time)
+                    || self.measurements.due(step, time)
+                    || self.schedules().any(|schedule| schedule.is_met(time - dt, time, step))
+            })
+            .unwrap_or(MOST_STEPS)
+    }
+
+    fn schedules(&self) -> impl Iterator<Item = &Schedule> {
+        let frames = self.trajectory.as_ref().map(|frames| &frames.schedule);
+        [&self.snapshots, &self.observables, &self.checkpoints].into_iter().chain(frames)
+    }
+
+    /// Writes the outputs that are due after `steps` steps of length `dt`, of which only the last can have
+    /// any ([`Self::steps_to_output`]).
     ///
     /// # Errors
     /// [`Error::File`], on all ranks.
-    pub fn after_step(&mut self, simulation: &mut Simulation, dt: f64) -> Result<()> {
+    pub fn after_steps(&mut self, simulation: &mut Simulation, dt: f64, steps: u64) -> Result<()> {
         let (now, step) = (simulation.time, simulation.step);
         let before = now - dt;
-        self.updates += simulation.particles.owned().len() as u64;
+        self.updates += steps * simulation.particles.owned().len() as u64;
         if std::mem::take(&mut self.may_supersede) {
             self.comm.on_root(|| set_aside_snapshots(&self.directory, self.output_state.snapshots))?;
         }
@@ -176,9 +211,14 @@ impl Outputs {
         }
         if self.snapshots.due(&self.comm, before, now, step) {
             self.snapshot(simulation)?;
-            let phases = simulation.clock.phases(&self.comm, self.updates, rayon::current_num_threads());
+            let shares = if report::verbose() {
+                let threads = rayon::current_num_threads();
+                format!("; {}", simulation.clock.phases(&self.comm, self.updates, threads).line())
+            } else {
+                String::new()
+            };
             let (number, time) = (self.output_state.snapshots - 1, report::rounded(now, 6));
-            report::line(&format!("snapshot {number} at t = {time}; {}", phases.line()));
+            report::line(&format!("snapshot {number} at t = {time}{shares}"));
         }
         if self.checkpoints.due(&self.comm, before, now, step) {
             self.checkpoint(simulation)?;
@@ -197,7 +237,8 @@ impl Outputs {
         let steps = simulation.step - self.first_step;
         if steps == 0 && self.first_step > 0 {
             report::line(&format!("the checkpoint is the end already: {}", end_text(simulation)));
-            return self.write_missing_files(simulation);
+            self.write_missing_files(simulation)?;
+            return self.end(simulation, State::Done);
         }
         let observed = self.observe(simulation, 0.0)?;
         self.measurements.write(&self.comm)?;
@@ -234,7 +275,8 @@ impl Outputs {
             drift.text(),
             self.directory.display(),
         ));
-        Ok(())
+        let state = if outcome == Outcome::Done { State::Done } else { State::Stopped };
+        self.end(simulation, state)
     }
 
     /// Writes the last files that the earlier run did not write, after a restart at its end.
@@ -278,6 +320,49 @@ impl Outputs {
         }
     }
 
+    /// Whether the status is due, by the clock of this rank; [`Self::write_status`] must follow if it is on
+    /// rank 0.
+    pub fn status_is_due(&self) -> bool {
+        self.status.is_due()
+    }
+
+    /// Writes the status of a run that goes on. Collective.
+    pub fn write_status(&mut self, simulation: &mut Simulation) {
+        self.status.update(simulation, self.counters());
+        simulation.clock.lap("output");
+    }
+
+    /// Records the device on which the particles live.
+    pub fn set_device(&mut self, name: String) {
+        self.status.set_device(name);
+    }
+
+    /// Writes the page of the run if it is due.
+    pub fn refresh_page(&mut self, simulation: &mut Simulation) {
+        self.pages.refresh(simulation);
+    }
+
+    /// Writes the last status and the last page. Collective.
+    fn end(&mut self, simulation: &Simulation, state: State) -> Result<()> {
+        self.status.end(simulation, self.counters(), state)?;
+        self.pages.end();
+        Ok(())
+    }
+
+    /// Records the failure of the run in its status and page. Collective.
+    pub fn record_failure(&mut self, simulation: &Simulation, error: &Error) {
+        self.status.fail(simulation, self.counters(), error);
+        self.pages.fail();
+    }
+
+    fn counters(&self) -> Counters {
+        Counters {
+            snapshots: self.output_state.snapshots,
+            checkpoint: self.last_checkpoint,
+            updates: self.updates,
+        }
+    }
+
     fn observe(&mut self, simulation: &mut Simulation, dt: f64) -> Result<Observables> {
         let observed = simulation.observe_resident(dt)?;
         // after a restart with other physics, or without the earlier thermostat, another energy is conserved
@@ -285,6 +370,8 @@ impl Outputs {
             self.output_state.first_energy = observed.conserved_energy();
         }
         self.record.append(&self.comm, &observed)?;
+        let drift = self.drift(&observed, simulation);
+        self.status.observed(&observed, &drift);
         Ok(observed)
     }
 
@@ -359,10 +446,7 @@ impl Outputs {
         header.time = simulation.time;
         header.step = simulation.step;
         header.units = simulation.plan.units.cgs;
-        header.title = simulation.plan.title.clone();
-        if let Some(notice) = faults::notice() {
-            header.title = format!("{notice}; {}", header.title);
-        }
+        header.title = title(&simulation.plan);
         header.deck = self.deck.clone();
         header.species = simulation.plan.species.iter().map(|kind| kind.name.clone()).collect();
         header.adiabatic_index = simulation.plan.sph.as_ref().and_then(|sph| match sph.equation_of_state {
@@ -382,6 +466,14 @@ impl Outputs {
         self.checkpoints.restart_wall_clock();
         self.last_checkpoint = Some(simulation.step);
         Ok(())
+    }
+}
+
+/// Returns the title of a run in its files, with a notice of a planted fault.
+pub(super) fn title(plan: &Plan) -> String {
+    match faults::notice() {
+        Some(notice) => format!("{notice}; {}", plan.title),
+        None => plan.title.clone(),
     }
 }
 

@@ -8,7 +8,7 @@ use crate::comm::Communicator;
 use crate::deck::{self, Checked};
 use crate::neighborhood::{Chosen, Costs, InteractionRange, Method, NeighborSettings, Skins};
 use crate::particles::{Field, Role};
-use crate::plan::{Plan, TrajectoryFormat, TrajectoryPlan};
+use crate::plan::Plan;
 use crate::report::box_text;
 use crate::snapshot::{self, CheckpointState, Table};
 use crate::start::{species, units};
@@ -235,13 +235,13 @@ fn adopt_units(state: &CheckpointState, plan: &mut Plan, path: &Path) -> Result<
 
 /// Refuses to continue a trajectory after a change of masses or charges, since it states them once.
 fn refuse_changed_trajectory(plan: &Plan) -> Result<()> {
-    let h5md = |trajectory: &TrajectoryPlan| trajectory.format == TrajectoryFormat::H5md;
-    let path = plan.output.directory.join("trajectory.h5md");
-    if !plan.output.trajectory.as_ref().is_some_and(h5md) || !path.exists() {
-        return Ok(());
+    let trajectory = plan.output.trajectory.as_ref();
+    let stated = trajectory.and_then(|trajectory| trajectory.format.constants_name());
+    match stated.map(|name| plan.output.directory.join(name)).filter(|path| path.exists()) {
+        Some(path) => Err(Error::usage(
+            format!("{} has masses and charges of before, and the deck has others", path.display()),
+            "choose another folder with --set output.directory=...",
+        )),
+        None => Ok(()),
     }
-    Err(Error::usage(
-        format!("{} has masses and charges of before, and the deck has others", path.display()),
-        "choose another folder with --set output.directory=...",
-    ))
 }

@@ -3,10 +3,10 @@
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use crate::plan::{Plan, StartPlan};
-use crate::{Error, Result, inputs};
+use crate::plan::{Plan, StartPlan, TrajectoryFormat};
+use crate::{Error, Result, inputs, run_report, status};
 
-/// FileKind of an output file, by its name.
+/// Kind of an output file, by its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum FileKind {
     /// A snapshot with its number, or the companion file for other programs.
@@ -15,7 +15,7 @@ enum FileKind {
     Checkpoint(u64),
     /// A trajectory.
     Trajectory,
-    /// A table of observables or measurements.
+    /// A table of observables or measurements, the status or the report of the run.
     Table,
     /// One of these that was set aside.
     Superseded,
@@ -23,9 +23,15 @@ enum FileKind {
     Partial,
 }
 
-/// Names of the tables of observables and measurements.
-const TABLES: [&str; 4] =
-    ["observables.csv", "radial-distribution.csv", "mean-square-displacement.csv", "diffusion.csv"];
+/// Names of the tables of observables and measurements, of the status and of the report.
+const TABLES: [&str; 6] = [
+    "observables.csv",
+    "radial-distribution.csv",
+    "mean-square-displacement.csv",
+    "diffusion.csv",
+    status::FILE_NAME,
+    run_report::FILE_NAME,
+];
 
 /// Returns the kind of the file with this name; `None` if runs write no such file.
 fn kind_of(name: &str) -> Option<FileKind> {
@@ -45,11 +51,20 @@ fn kind_of(name: &str) -> Option<FileKind> {
     let kind = match ending {
         "hdf5" | "xdmf" => FileKind::Snapshot(number("snapshot-", 4)?),
         "h5" => FileKind::Checkpoint(number("checkpoint-", 6)?),
-        "h5md" | "xyz" if stem == "trajectory" => FileKind::Trajectory,
+        _ if is_trajectory(whole) => FileKind::Trajectory,
         _ if TABLES.contains(&whole) => FileKind::Table,
         _ => return None,
     };
     Some(suffix.map_or(kind, |(_, suffix)| suffix))
+}
+
+/// Whether runs give this name to a trajectory or its topology.
+fn is_trajectory(name: &str) -> bool {
+    let formats = TrajectoryFormat::ALL.iter();
+    formats
+        .flat_map(|format| [Some(format.file_name()), format.topology_name()])
+        .flatten()
+        .any(|own| own == name)
 }
 
 /// Returns the output files of runs in a directory, sorted by path.
@@ -169,11 +184,17 @@ mod tests {
             ("checkpoint-1000000.h5", FileKind::Checkpoint(1_000_000)),
             ("trajectory.h5md", FileKind::Trajectory),
             ("trajectory.xyz", FileKind::Trajectory),
+            ("trajectory.xtc", FileKind::Trajectory),
+            ("trajectory.dcd", FileKind::Trajectory),
+            ("trajectory.lammpstrj", FileKind::Trajectory),
+            ("trajectory.psf", FileKind::Trajectory),
+            ("trajectory.psf.partial", FileKind::Partial),
             ("snapshot-0001.hdf5.superseded", FileKind::Superseded),
             ("checkpoint-000010.h5.partial", FileKind::Partial),
             ("trajectory.h5md.partial", FileKind::Partial),
             ("observables.csv", FileKind::Table),
             ("diffusion.csv.part", FileKind::Partial),
+            ("status.json", FileKind::Table),
         ] {
             assert_eq!(kind_of(name), Some(kind), "{name}");
         }
@@ -190,6 +211,7 @@ mod tests {
             "checkpoint-10.h5",
             "checkpoint-000010.hdf5",
             "trajectory.png",
+            "topology.psf",
             "trajectory",
             "old-trajectory.xyz",
             "averages.csv",

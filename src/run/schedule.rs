@@ -36,17 +36,25 @@ impl Schedule {
     /// time of any rank counts. Collective.
     pub fn due(&self, comm: &Communicator, before: f64, now: f64, step: u64) -> bool {
         match self.every {
-            Some(Every::EveryTime(period)) => {
-                let half = 0.5 * self.fixed.unwrap_or(0.0);
-                next_multiple(now + half, period) > next_multiple(before + half, period)
-            }
-            Some(Every::EverySteps(steps)) => step.is_multiple_of(steps),
             Some(Every::EveryWall(seconds)) => {
                 let mut wall = [self.wall_start.elapsed().as_secs_f64()];
                 comm.all_max(&mut wall);
                 wall[0] >= seconds
             }
-            None => false,
+            _ => self.is_met(before, now, step),
+        }
+    }
+
+    /// Whether an output by time or step is due after a step from time `before` to `now`; those by wall time
+    /// are known only then.
+    pub fn is_met(&self, before: f64, now: f64, step: u64) -> bool {
+        match self.every {
+            Some(Every::EveryTime(period)) => {
+                let half = 0.5 * self.fixed.unwrap_or(0.0);
+                next_multiple(now + half, period) > next_multiple(before + half, period)
+            }
+            Some(Every::EverySteps(steps)) => step.is_multiple_of(steps),
+            Some(Every::EveryWall(_)) | None => false,
         }
     }
 

@@ -31,7 +31,7 @@ pub fn info(path: &Path) -> Result<String> {
     let mut listing = Listing::default();
     listing.line("file", path.display());
     if kind.as_deref() == Some("trajectory") || has_group(path, "h5md") {
-        trajectory::describe(path)?.into_iter().for_each(|(name, value)| listing.line(name, value));
+        trajectory::describe_h5md(path)?.into_iter().for_each(|(name, value)| listing.line(name, value));
         return Ok(listing.into_text());
     }
     let checksum = match sealed {

@@ -35,7 +35,10 @@ mod xdmf;
 
 pub use checkpoint::{CheckpointState, Table, deck_of_checkpoint, read_checkpoint, write_checkpoint};
 pub use info::info;
-pub use read::{particle_count, read_header, read_snapshot, read_snapshot_slice};
+pub use read::{
+    is_hdf5, particle_count, read_fields, read_header, read_snapshot, read_snapshot_blocks,
+    read_snapshot_slice,
+};
 pub use retention::find_latest;
 pub use write::write_snapshot;
 
@@ -46,6 +49,12 @@ use crate::space::SimulationBox;
 pub fn start() {
     crash_guard::handle_signals();
     hdf::start();
+}
+
+/// Version of the HDF5 library, and whether it is built with MPI.
+pub fn library() -> (String, bool) {
+    let (major, minor, patch) = hdf5::library_version();
+    (format!("{major}.{minor}.{patch}"), cfg!(feature = "mpi"))
 }
 
 /// The contents of a snapshot apart from its particles.

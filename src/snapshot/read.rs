@@ -77,6 +77,68 @@ pub fn read_snapshot_slice(path: &Path, comm: &Communicator) -> Result<(Header, 
     Ok((header, particles))
 }
 
+/// Whether the file's content is HDF5.
+///
+/// # Errors
+/// [`Error::File`] if it cannot be opened.
+pub fn is_hdf5(path: &Path) -> Result<bool> {
+    let mut file = std::fs::File::open(path).map_err(|cause| Error::file("read", path, &cause))?;
+    Ok(source::is_hdf5(&mut file))
+}
+
+/// Reads the header, and those fields of all particles that `choose` selects. It is given the header and the
+/// fields in the file; masses count as one of them, since the header may state them. Positions are always
+/// read. Ids are row numbers. Memory is needed for the selected fields only.
+///
+/// # Errors
+/// As [`read_snapshot`], without the check of ids; those of `choose`.
+pub fn read_fields(
+    path: &Path,
+    choose: impl FnOnce(&Header, &[Field]) -> Result<Vec<Field>>,
+) -> Result<(Header, Particles)> {
+    let comm = Communicator::solo();
+    seal::verify(path, &comm, CHANGED_REMEDY)?;
+    let read = Source::open(path).and_then(|source| {
+        let mut available = source.fields();
+        available.push(Field::Mass);
+        available.sort();
+        available.dedup();
+        let mut fields = choose(&source.header, &available)?;
+        fields.push(Field::Position);
+        let rows = 0..source.header.particle_count;
+        let ids = source.row_numbers(rows.clone())?;
+        let particles = source.particles_of(fields, ids, rows)?;
+        // This drops the source, which closes the file: the rest is not guarded as a read.
+        Ok((source.header, particles))
+    });
+    let (mut header, particles) = read?;
+    if !header.stated.bx {
+        fit_box(&comm, path, &mut header, &particles)?;
+    }
+    Ok((header, particles))
+}
+
+/// Reads a snapshot in blocks of at most `rows` particles, in the order of the file, so that its size does
+/// not bound what can be read. Calls `each` with the header and the particles of each block. Ids are not
+/// compared between blocks, and a file without a box has the provisional one of [`read_header`].
+///
+/// # Errors
+/// As [`read_snapshot`], apart from repeated ids.
+pub fn read_snapshot_blocks(
+    path: &Path,
+    rows: u64,
+    mut each: impl FnMut(&Header, &Particles),
+) -> Result<Header> {
+    seal::verify(path, &Communicator::solo(), CHANGED_REMEDY)?;
+    let source = Source::open(path)?;
+    let count = source.header.particle_count;
+    for first in (0..count).step_by(rows.max(1) as usize) {
+        let particles = source.particles(first..count.min(first + rows.max(1)))?;
+        each(&source.header, &particles);
+    }
+    Ok(source.header)
+}
+
 /// Number of particles that [`read_snapshot`] returns.
 ///
 /// # Errors
@@ -86,11 +148,13 @@ pub fn particle_count(path: &Path) -> Result<u64> {
     Source::open(path).map(|source| source.header.particle_count)
 }
 
-/// Reads the header only. The box is the stated one, or provisional if the file has none.
+/// Returns the header, after the checksum of the whole file is verified. The box is the stated one, or
+/// provisional if the file has none.
 ///
 /// # Errors
 /// As [`read_snapshot`], for the header.
 pub fn read_header(path: &Path) -> Result<Header> {
+    seal::verify(path, &Communicator::solo(), CHANGED_REMEDY)?;
     Source::open(path).map(|source| source.header)
 }
 

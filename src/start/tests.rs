@@ -36,7 +36,7 @@ fn plan(start: StartPlan, space: SpacePlan) -> Plan {
         motion: MotionPlan::default(),
         measure: MeasurePlan::default(),
         neighbors: NeighborsPlan {
-            method: Method::Clusters,
+            method: Some(Method::Clusters),
             memory: None,
             coding: Coding::Nibble,
             symmetric: None,
@@ -62,6 +62,7 @@ fn plan(start: StartPlan, space: SpacePlan) -> Plan {
             checkpoint: None,
             observables: Every::EverySteps(1),
             trajectory: None,
+            report: None,
         },
     }
 }

@@ -3,10 +3,11 @@
 use super::Simulation;
 use crate::laws;
 use crate::memory::bytes;
+use crate::neighborhood::Method;
 use crate::pair::PairLaw;
 use crate::pair::law::Columns;
 use crate::particles::Field;
-use crate::plan::{Formulation, Method, Plan, Precision};
+use crate::plan::{Formulation, Plan, Precision};
 use crate::space::Boundary;
 
 /// Memory independent of the particle number (bytes): the program with libraries and MPI (22 MB), scratch of
@@ -147,9 +148,12 @@ fn lane(plan: &Plan) -> f64 {
 /// Returns the size per particle (bytes) of the list, its radii, and the positions at its last build.
 fn listed(plan: &Plan) -> f64 {
     let neighbors = plan.sph.as_ref().map_or(USUAL_NEIGHBORS, |sph| sph.neighbors);
-    let list = match (plan.neighbors.method, plan.sph.is_some() || plan.interaction.is_some()) {
+    let list = match (
+        Method::before_choice(plan.neighbors.method),
+        plan.sph.is_some() || plan.interaction.is_some(),
+    ) {
         (_, false) => return 0.0,
-        (Method::Auto | Method::Clusters, true) => LIST * neighbors,
+        (Method::Clusters, true) => LIST * neighbors,
         (Method::Particles, true) => 4.5 * neighbors,
         // rows in the order of cells, cells of rows, cells
         (Method::Cells | Method::Search, true) => 16.0,

@@ -2,6 +2,7 @@
 
 use super::{Resident, Simulation};
 use crate::Result;
+use crate::device::{Device, gas};
 use crate::memory;
 use crate::neighborhood::{Chosen, Method, NeighborSettings, Skins, search_needs_a_gpu};
 use crate::plan::{self, Plan};
@@ -63,24 +64,37 @@ impl Simulation {
         first_skins(&self.plan, &self.domain.bx, open)
     }
 
-    /// Settings for a device: what was chosen on one, else those of the deck.
-    pub(super) fn settings_for_device(&self) -> NeighborSettings {
+    /// Settings for a device: what was chosen on one, else those of the deck. Collective.
+    ///
+    /// # Errors
+    /// Those of the device, on all ranks.
+    pub(super) fn settings_for_device(&self, device: &Device) -> Result<NeighborSettings> {
         if let Some(chosen) = self.chosen.filter(|chosen| chosen.on_device) {
-            return chosen.settings;
+            return Ok(chosen.settings);
         }
-        let method = Method::of(self.plan.neighbors.method).unwrap_or(Method::Clusters);
+        let method = match (self.plan.neighbors.method, &self.plan.sph) {
+            (None, Some(_)) => {
+                let (comm, rows) = (&self.domain.comm, self.particles.owned().len());
+                let fit = gas::particle_lists_fit(device, comm, rows, self.precision);
+                // the same on all ranks
+                let mut lacking = [u64::from(!comm.agree_on(fit)?)];
+                comm.all_max(&mut lacking);
+                if lacking[0] == 0 { Method::Particles } else { Method::Clusters }
+            }
+            (method, _) => Method::before_choice(method),
+        };
         let half = self.plan.sph.is_none() && method == Method::Clusters;
-        NeighborSettings {
+        Ok(NeighborSettings {
             method,
             symmetric: half && self.plan.neighbors.symmetric.unwrap_or(true),
             skins: first_skins(&self.plan, &self.domain.bx, FIRST_SKIN_ON_DEVICE),
-        }
+        })
     }
 
     /// Notes on keys of `[neighbors]` in the deck that have no effect on a device.
     pub fn unused_on_device(&self) -> Vec<String> {
         let plan = &self.plan.neighbors;
-        let method = Method::of(plan.method).unwrap_or(Method::Clusters);
+        let method = Method::before_choice(plan.method);
         let gas = self.plan.sph.is_some();
         let full = gas || method == Method::Particles;
         let why = if gas { "gas has full lists there" } else { "lists of particles are full there" };

@@ -1,7 +1,7 @@
 //! A simulation whose particles reside on a device; the host receives copies on request.
 
 use super::state::{Freshness, Residence};
-use super::{Simulation, gravity_of};
+use super::{Simulation, fixed, gravity_of};
 use crate::comm::Communicator;
 use crate::device::columns::Columns;
 use crate::device::domain::Domain;
@@ -15,6 +15,7 @@ use crate::particles::{Field, Role};
 use crate::report;
 use crate::space::SimulationBox;
 use crate::{Error, Result};
+use std::sync::Arc;
 
 /// Particles on a device, with their integrator.
 #[derive(Debug)]
@@ -63,7 +64,7 @@ impl Simulation {
         self.check_space()?;
         let exchange = Exchange::new(device, &self.domain.comm)?;
         let (bx, particles, precision) = (&self.domain.bx, &self.particles, self.precision);
-        let NeighborSettings { method, symmetric, skins } = self.settings_for_device();
+        let NeighborSettings { method, symmetric, skins } = self.settings_for_device(device)?;
         let skin = skins.outer;
         let gravity = self.plan.gravity.as_ref().map(gravity_of);
         let external = self.external;
@@ -83,6 +84,8 @@ impl Simulation {
         if self.particles.len() >= MIN_ROWS_TO_WAIT {
             self.wait_for_phases();
         }
+        let counted = device.clone();
+        self.clock.count_joules(Arc::new(move || counted.joules()));
         Ok(exchange.way().to_string())
     }
 
@@ -93,6 +96,11 @@ impl Simulation {
             // the next call reports a failure
             self.clock.wait_for(move || drop(device.synchronize()));
         }
+    }
+
+    /// The device on which the particles reside, if any.
+    pub fn device(&self) -> Option<&Device> {
+        self.residence.resident().map(|resident| resident.columns().device())
     }
 
     /// Whether the particles reside on a device.
@@ -193,6 +201,39 @@ impl Simulation {
         abort_on_device_error(&self.domain.comm, advanced)?;
         self.domain.bx = resident.bx();
         Ok(())
+    }
+
+    /// Performs steps of length `dt` on the device, at least one and at most `most`, and counts them.
+    pub(super) fn advance_resident_steps(&mut self, dt: f64, most: u64) -> Result<u64> {
+        let (first, fixed, end) = (self.step, self.plan.time_step.fixed, self.plan.run.end_time);
+        let remove_drift = self.removes_drift();
+        self.check_space()?;
+        let Some(Resident::Verlet(verlet)) = self.residence.change() else { return Ok(0) };
+        self.energies = Freshness::Outdated;
+        let thermostat = self.thermostat.as_ref();
+        let performed = verlet.advance_batch(thermostat, remove_drift, dt, [first, most], &mut self.clock);
+        self.domain.bx = verlet.bx;
+        for added in performed.heat {
+            self.heat += added;
+            self.time = fixed::time_after(self.time, dt, fixed, end);
+            self.step += 1;
+        }
+        let outcome = performed.error.map_or(Ok(()), Err);
+        let outcome = outcome.map_err(|error| error.with_units(self.plan.units.of_numbers()));
+        abort_on_device_error(&self.domain.comm, outcome)?;
+        Ok(self.step - first)
+    }
+
+    /// Seconds per step of molecules on a device that performs several without the host: of the sweep over
+    /// the present list, and of the rest. `None` where the host waits for each step.
+    ///
+    /// # Errors
+    /// Those of the device.
+    pub(crate) fn seconds_of_enqueued_forces(&mut self) -> Result<Option<[f64; 2]>> {
+        match self.residence.change() {
+            Some(Resident::Verlet(verlet)) => verlet.seconds_of_enqueued_forces(),
+            Some(Resident::Gas(_)) | None => Ok(None),
+        }
     }
 
     /// Evaluates the forces on the device; `dt` is the time since the last evaluation.

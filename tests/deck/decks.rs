@@ -174,7 +174,7 @@ fn values_arrive_where_they_belong() {
         motion: MotionPlan::default(),
         measure: MeasurePlan::default(),
         neighbors: NeighborsPlan {
-            method: Method::Clusters,
+            method: Some(Method::Clusters),
             memory: None,
             coding: Coding::Plain,
             symmetric: Some(true),
@@ -206,7 +206,9 @@ fn values_arrive_where_they_belong() {
                 forces: false,
                 images: false,
                 double: true,
+                resolution: 0.001,
             }),
+            report: Some(Every::EveryWall(600.0)),
         },
     };
     assert_eq!(plan, expected);

@@ -10,3 +10,5 @@ mod docs;
 mod faults;
 mod fuzz;
 mod options;
+mod packaging;
+mod third_party;

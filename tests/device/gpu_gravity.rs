@@ -35,6 +35,15 @@ fn solved(
     particles: &[[f64; 4]],
     extent: UnitScales,
 ) -> (Vec<[f64; 4]>, InteractionCounts) {
+    solved_by(Gravity::new(device, plan, precision).unwrap(), device, particles, extent)
+}
+
+fn solved_by(
+    mut gravity: Gravity,
+    device: &Device,
+    particles: &[[f64; 4]],
+    extent: UnitScales,
+) -> (Vec<[f64; 4]>, InteractionCounts) {
     let count = particles.len();
     let column = |k: usize| {
         let ghost = [f64::NAN, 1e300, -1e300, 0.0][k];
@@ -50,7 +59,6 @@ fn solved(
     let id = Buffer::from_host(device, &id).unwrap();
     let results = [0, 0, 0, 1].map(|which| Buffer::from_host(device, &vec![OLD[which]; all]).unwrap());
     let [ax, ay, az, potential] = &results;
-    let mut gravity = Gravity::new(device, plan, precision).unwrap();
     let massive = MassColumns { position: [&position[0], &position[1], &position[2]], mass: &mass, id: &id };
     let exchange = Exchange::new(device, &Communicator::solo()).unwrap();
     gravity.run(&exchange, &massive, BEFORE..all, extent, [ax, ay, az], potential).unwrap();
@@ -115,6 +123,34 @@ fn uniform(count: usize, seed: u64) -> Vec<[f64; 4]> {
 
 const SOFTENINGS: [(SofteningKernel, f64); 3] =
     [(SofteningKernel::Plummer, 0.0), (SofteningKernel::Plummer, 0.05), (SofteningKernel::Spline, 0.05)];
+
+/// Few super-clusters: their nodes are shared by several warps.
+#[test]
+fn warps_that_share_a_super_cluster_meet_its_nodes_once() {
+    let device = Device::under_test().unwrap();
+    for (precision, bound) in [(Precision::Double, 1e-13), (Precision::Mixed, 3e-6)] {
+        for (expansion, count) in
+            [(Expansion::Quadrupole, 60), (Expansion::Quadrupole, 3000), (Expansion::Octupole, 2000)]
+        {
+            let plan = GravityPlan { opening_angle: 0.8, softening: 0.02, expansion, ..Default::default() };
+            let (_, particles) = sample(Distribution::Evrard, count, 5);
+            let by = |warps| {
+                let gravity = Gravity::new(&device, &plan, precision).unwrap().with_warps(warps);
+                solved_by(gravity, &device, &particles, extent_of(&particles))
+            };
+            let (alone, met) = by(1);
+            assert!(count < 100 || (met.near > 0 && met.far > 0), "{met:?}");
+            let size = alone.iter().flatten().fold(0f64, |most, value| most.max(value.abs()));
+            for warps in [2, 4] {
+                let (shared, met_by_all) = by(warps);
+                assert_eq!(met, met_by_all, "{warps} warps");
+                let pairs = alone.iter().flatten().zip(shared.iter().flatten());
+                let apart = pairs.fold(0f64, |most, (a, b)| most.max((a - b).abs()));
+                assert!(apart < bound * size, "{precision:?} {warps} warps: {:e}", apart / size);
+            }
+        }
+    }
+}
 
 #[test]
 fn opening_angle_zero_is_direct_summation() {

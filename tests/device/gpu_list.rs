@@ -157,7 +157,8 @@ fn entries_of(list: &ClusterList) -> u64 {
 
 /// Builds half and full lists; returns the entries of both.
 fn compare(name: &str, device: &Device, sample: &Sample) -> Result<u64> {
-    let mut builder = ListBuilder::new(device)?;
+    // a record by one warp, or shared by several
+    let mut builders = [1, 4].map(|warps| ListBuilder::new(device).unwrap().with_warps_of_record(warps));
     let on_device = OnDevice::new(device, sample, &sample.radius)?;
     let mut entries = 0;
     for symmetric in [true, false] {
@@ -165,10 +166,12 @@ fn compare(name: &str, device: &Device, sample: &Sample) -> Result<u64> {
         let list = ClusterList::build(&sample.request(&sample.radius, symmetric))?;
         let mut records = Records::new(device)?;
         // twice: with the first slots, and with those chosen by what the first records took
-        for _ in 0..2 {
-            builder.build(&on_device.search(sample, symmetric), &mut records)?;
-            assert_same(&name, &list, &records)?;
-            assert_split(&name, sample, &list, &records)?;
+        for builder in &mut builders {
+            for _ in 0..2 {
+                builder.build(&on_device.search(sample, symmetric), &mut records)?;
+                assert_same(&name, &list, &records)?;
+                assert_split(&name, sample, &list, &records)?;
+            }
         }
         entries += entries_of(&list);
     }

@@ -4,6 +4,7 @@ use crate::common::{difference, plan, rows, started};
 use hilbrium::comm::Communicator;
 use hilbrium::device::Device;
 use hilbrium::particles::Field;
+use hilbrium::space::Vec3d;
 use hilbrium::step::Simulation;
 use hilbrium::{Error, start};
 
@@ -112,4 +113,96 @@ fn a_step_that_fails_is_taken_back() {
     }
     // and the run goes on
     simulation.advance(0.004).unwrap();
+}
+
+/// Steps that a device performs without the host between two lists. Full lists have reproducible bits.
+#[test]
+fn steps_enqueued_together_are_those_taken_one_by_one() {
+    for (settings, precision) in
+        [(LIQUID, "mixed"), (LIQUID, "double"), (LANGEVIN, "mixed"), (IONS, "mixed"), (RESCALING, "mixed")]
+    {
+        for method in ["particles", "clusters"] {
+            let deck = deck(settings, precision)
+                .replace("skin = 0.1", &format!("skin = 0.3\nsymmetric = false\nmethod = \"{method}\""));
+            let mut single = started_on_device(&deck);
+            let single_waits = waits(&mut single, |simulation| run(simulation, 40));
+            let mut batch = started_on_device(&deck);
+            let mut lengths = Vec::new();
+            let batch_waits = waits(&mut batch, |simulation| {
+                while simulation.step < 40 {
+                    let (dt, most) = (simulation.next_step, 40 - simulation.step);
+                    lengths.push(simulation.advance_steps(dt, most).unwrap());
+                }
+                run(simulation, 40);
+            });
+            assert_eq!(lengths.iter().sum::<u64>(), 40);
+            let apart = difference(&rows(&single.particles, &SEEN), &rows(&batch.particles, &SEEN));
+            // few charges are spread by atomic additions, whose order varies on a GPU
+            let on_gpu = std::env::var("HILBRIUM_DEVICE_UNDER_TEST").is_ok_and(|device| device == "cuda");
+            let bound = if settings == IONS && on_gpu { 2e-3 } else { 0.0 };
+            assert!(apart <= bound, "{settings} {precision} {method}: {apart:e}");
+            assert_eq!((single.time, single.heat), (batch.time, batch.heat));
+            assert!(bound > 0.0 || single.lists_built() == batch.lists_built());
+            if settings == RESCALING {
+                assert!(lengths.iter().all(|&length| length == 1), "the host scales velocities");
+            } else {
+                assert!(lengths.iter().any(|&length| length > 5), "{lengths:?}");
+                assert!(batch_waits + 20 < single_waits, "{batch_waits} waits, {single_waits} one by one");
+            }
+        }
+    }
+}
+
+/// The results for which the host waits in some work on the device.
+fn waits(simulation: &mut Simulation, work: impl FnOnce(&mut Simulation)) -> u64 {
+    let now = |simulation: &Simulation| simulation.device().unwrap().operations().waits;
+    let before = now(simulation);
+    work(simulation);
+    now(simulation) - before
+}
+
+/// Two atoms that meet in one point: their forces are not finite in a step of a batch.
+#[test]
+fn a_batch_ends_with_the_step_that_fails() {
+    let deck = "[run]\nsteps = 12\nprecision = \"double\"\n\
+         [start.random]\nparticles = 2\nlengths = 20.0\ndensity = 1.0\ntemperature = 1.0\n\
+         [space]\nboundary = \"periodic\"\n[time_step]\nfixed = 0.5\n[neighbors]\nskin = 1.0\n\
+         [interaction.lennard-jones]\ncutoff = 4.0\n";
+    let begin = || {
+        let (plan, comm) = (plan(deck), Communicator::solo());
+        let (space, mut particles) = start::particles(&plan, &comm, &Simulation::fields(&plan)).unwrap();
+        for row in particles.owned() {
+            let side = if particles.id[row] == 0 { 1.0 } else { -1.0 };
+            particles.set_vector(Field::Position, row, Vec3d::new(10.0 - side, 10.0, 10.0));
+            particles.set_vector(Field::Velocity, row, Vec3d::new(0.5 * side, 0.0, 0.0));
+            // so heavy that forces do not deflect them
+            particles.component_mut(Field::Mass, 0)[row] = 1e30;
+        }
+        let mut simulation = Simulation::new(plan, &comm, space, particles);
+        simulation.move_to(&Device::under_test().unwrap()).unwrap();
+        simulation.evaluate_forces(0.0).unwrap();
+        simulation.choose_step(None).unwrap();
+        simulation
+    };
+    let (mut single, mut batch) = (begin(), begin());
+    let single_error = loop {
+        if let Err(error) = single.advance(0.5) {
+            break error.to_string();
+        }
+    };
+    let mut lengths = Vec::new();
+    let batch_error = loop {
+        match batch.advance_steps(0.5, 8) {
+            Ok(length) => lengths.push(length),
+            Err(error) => break error.to_string(),
+        }
+    };
+    assert_eq!(single_error, batch_error);
+    assert_eq!((single.step, single.time), (batch.step, batch.time));
+    assert_eq!(lengths, [1], "the step that fails is enqueued with those before it");
+    assert_eq!(batch.step, 3, "{batch_error}");
+    single.copy_to_host().unwrap();
+    batch.copy_to_host().unwrap();
+    let apart = difference(&rows(&single.particles, &SEEN), &rows(&batch.particles, &SEEN));
+    assert_eq!(apart, 0.0);
 }

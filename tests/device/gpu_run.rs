@@ -82,6 +82,61 @@ fn a_run_goes_on_wherever_its_checkpoint_was_written() {
     }
 }
 
+/// A device performs several steps before the host looks at them; outputs by step and by time keep theirs.
+#[test]
+fn outputs_come_after_the_same_steps_as_on_processors() {
+    let folder = tempfile::tempdir().unwrap();
+    let deck = LIQUID.replace("skin = 0.1", "skin = 0.3").replace(
+        "observables = { every_steps = 1 }\ncheckpoint = { every_steps = 4 }",
+        "observables = { every_time = 0.02 }\nsnapshots = { every_steps = 9 }\n\
+         checkpoint = { every_steps = 14 }\n\
+         [output.trajectory]\nevery_steps = 11",
+    );
+    std::fs::write(folder.path().join("liquid.toml"), deck).unwrap();
+    let files = ["cpu", "cuda"].map(|device| {
+        let into = format!("output.directory={device}");
+        done(&hilbrium(
+            folder.path(),
+            &["run", "liquid.toml", "--set", &into, "--set", "run.steps=37"],
+            device,
+        ));
+        let place = folder.path().join(device);
+        let record = std::fs::read_to_string(place.join("observables.csv")).unwrap();
+        let steps: Vec<u64> =
+            record.lines().skip(1).map(|row| row.split(',').next().unwrap().parse().unwrap()).collect();
+        let mut snapshots: Vec<_> = std::fs::read_dir(place)
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .filter(|name| name.starts_with("snapshot"))
+            .collect();
+        snapshots.sort();
+        (steps, snapshots)
+    });
+    assert_eq!(files[0], files[1]);
+    assert_eq!(files[0].0, [0, 5, 10, 15, 20, 25, 30, 35, 37]);
+}
+
+/// Steps between two lists are three kernels, and the host waits for several together.
+#[test]
+fn the_benchmark_counts_launches_and_waits() {
+    let folder = tempfile::tempdir().unwrap();
+    let arguments =
+        ["bench", "step", "--case", "liquid", "--particles", "864", "--repeats", "30", "--kernels", "--json"];
+    let output = hilbrium(folder.path(), &arguments, "cuda");
+    done(&output);
+    let found: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let number = |key: &str| found[key].as_f64().unwrap();
+    let launches = number("launches_per_step");
+    assert!((3.0..10.0).contains(&launches), "{found}");
+    assert!(number("host_waits_per_step") < 1.5, "{found}");
+    let kernels = found["kernels"].as_array().unwrap();
+    for name in ["drift_and_pack", "finish_and_accelerate"] {
+        let kernel = kernels.iter().find(|row| row["kernel"] == name).unwrap();
+        assert!(kernel["microseconds_per_launch"].as_f64().unwrap() > 0.0);
+        assert!(kernel["launches_per_step"].as_f64().unwrap() > 0.5, "{found}");
+    }
+}
+
 /// Gas, stars, molecules and test particles in an external field, with a restart in between.
 #[test]
 fn external_fields_act_wherever_the_particles_are() {
@@ -101,7 +156,9 @@ fn external_fields_act_wherever_the_particles_are() {
         let ends = [("cpu", "cpu"), ("cuda", "cuda"), ("cuda", "cpu")].map(|(first, second)| {
             let into = format!("output.directory={first}-{second}");
             let start = ["run", "deck.toml", "--set", &into, "--set", "run.steps=3"];
-            done(&hilbrium(folder.path(), &start, first));
+            let told = done(&hilbrium(folder.path(), &start, first));
+            let lists = told.contains("pairs are found by lists of particles");
+            assert_eq!(lists, name == "gas" && first == "cuda", "{told}");
             let place = format!("{first}-{second}");
             done(&hilbrium(
                 folder.path(),

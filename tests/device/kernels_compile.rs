@@ -6,7 +6,7 @@
 use crate::common::skip;
 use hilbrium::device::driver::SourceUnit;
 use hilbrium::device::pack::Shape;
-use hilbrium::device::{Unit, mesh, nvrtc, program};
+use hilbrium::device::{Unit, mesh, nvrtc, particle_sweep, program};
 use hilbrium::far::mesh::Window;
 use hilbrium::far::mesh::window::ORDERS;
 use hilbrium::laws::interaction::ExampleVisitor;
@@ -26,6 +26,12 @@ const OTHERS: [&str; 2] = ["sm_80", "sm_100"];
 
 /// A unit, and whether it is compiled for all architectures.
 type Variant = (Unit, bool);
+
+/// Whether all combinations of laws, precisions, orders and lists are compiled (`make validate`): their parts
+/// are compiled in any case.
+fn all_combinations() -> bool {
+    std::env::var("HILBRIUM_COMBINATIONS").is_ok_and(|value| value == "all")
+}
 
 const BOTH: [Precision; 2] = [Precision::Mixed, Precision::Double];
 
@@ -49,7 +55,16 @@ fn pass<L: PairLaw>(law: &L, precisions: &[Precision], everywhere: bool) -> Vec<
                 variants.push((sweep.with("HILBRIUM_WARPS", warps), false));
                 variants.push((shape.unit(law, "pair/pack.cu", number), everywhere));
                 let of_particles = shape.unit(law, "pair/particle_sweep.cu", number);
-                variants.push((of_particles.with("HILBRIUM_ENTRIES", 96), everywhere));
+                variants.push((of_particles.clone().with("HILBRIUM_ENTRIES", 96), everywhere));
+                if everywhere || all_combinations() {
+                    // as in runs: the kernel checks its shared memory
+                    let sharers = particle_sweep::most_sharers(&shape);
+                    let staged = particle_sweep::most_staged(&shape, 227 * 1024);
+                    let shared = particle_sweep::shared_bytes(&shape, staged, sharers);
+                    let most =
+                        of_particles.with("HILBRIUM_ENTRIES", staged).with("HILBRIUM_SHARERS", sharers);
+                    variants.push((most.with("HILBRIUM_SHARED", shared), false));
+                }
                 let finish = shape.unit(law, "pair/finish.cu", "double");
                 variants.push((finish.with("HILBRIUM_SUM_REAL", number), everywhere));
             }
@@ -62,14 +77,36 @@ fn pass<L: PairLaw>(law: &L, precisions: &[Precision], everywhere: bool) -> Vec<
 fn molecular<L: PairLaw>(law: L, everywhere: bool) -> Vec<Variant> {
     let mut variants = pass(&Forces(law), &BOTH, everywhere);
     variants.extend(pass(&Energies(law), &[Precision::Double], false));
+    if everywhere || all_combinations() {
+        variants
+            .extend(BOTH.into_iter().flat_map(|precision| fused(&law, precision)).map(|unit| (unit, false)));
+    }
     variants
+}
+
+/// The units of forces that contain the motion.
+fn fused<L: PairLaw>(law: &L, precision: Precision) -> [Unit; 3] {
+    let law = Forces(*law);
+    let shape = |symmetric| Shape::of::<Forces<L>>(precision, symmetric);
+    let finish = |symmetric| {
+        let unit = shape(symmetric).unit(&law, "motion/finish_and_accelerate.cu", "double");
+        unit.with("HILBRIUM_SUM_REAL", shape(symmetric).number())
+    };
+    let drift = shape(false).unit(&law, "motion/drift_and_pack.cu", shape(false).number());
+    [drift, finish(false), finish(true)]
 }
 
 /// A law of molecules alone and with that of charges.
 fn with_charges<L: PairLaw>(law: L) -> Vec<Variant> {
     let charges = coulomb::Law::reaction_field(138.9, 78.0, 2.5);
+    let together = Together::new(law, charges, [2.5, 1.6]);
+    if !all_combinations() {
+        let mut variants = pass(&Forces(law), &[Precision::Mixed], false);
+        variants.extend(pass(&Forces(together), &[Precision::Mixed], false));
+        return variants;
+    }
     let mut variants = molecular(law, false);
-    variants.extend(molecular(Together::new(law, charges, [2.5, 1.6]), false));
+    variants.extend(molecular(together, false));
     variants
 }
 
@@ -193,7 +230,10 @@ fn gravity() -> Vec<Variant> {
             let walk = unit("far/walk.cu")
                 .with("HILBRIUM_SOFTENING", softening)
                 .with("HILBRIUM_CRITERION", criterion);
-            variants.push((walk, softening == 1 && criterion == 0));
+            variants.push((walk.clone(), softening == 1 && criterion == 0));
+            if softening == 1 || all_combinations() {
+                variants.push((walk.with("HILBRIUM_WARPS", 4), false));
+            }
         }
     }
     variants
@@ -308,6 +348,10 @@ fn variants() -> Vec<Variant> {
         for file in ["neighbors/build.cu", "neighbors/particle_list.cu"] {
             variants.push((Unit::new(file).with("HILBRIUM_PERIODIC", periodic), periodic == 1));
         }
+    }
+    for periodic in [0, 1] {
+        let shared = Unit::new("neighbors/build.cu").with("HILBRIUM_PERIODIC", periodic);
+        variants.push((shared.with("HILBRIUM_WARPS_OF_RECORD", 4), false));
     }
     let mentioned: BTreeSet<String> = variants.iter().map(|(unit, _)| unit.file.to_string()).collect();
     let files = files();

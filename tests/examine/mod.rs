@@ -160,6 +160,18 @@ fn sealed(bytes: &[u8]) -> Vec<u8> {
     [bytes, &seal].concat()
 }
 
+/// A trajectory, to its summary: XTC, DCD or a LAMMPS dump.
+pub fn trajectory(bytes: &[u8]) -> Outcome {
+    let path = written(bytes, "trajectory");
+    let described = snapshot::trajectory::info(&path);
+    let read = match described {
+        Ok(None) => Outcome::Refused("of another format".into()),
+        described => told(described, Some(&path)),
+    };
+    let _ = std::fs::remove_file(&path);
+    read
+}
+
 /// GROMACS's `.gro`.
 pub fn gromacs(bytes: &[u8]) -> Outcome {
     configuration(bytes, "gro")

@@ -4,6 +4,8 @@
 
 use crate::common::skip;
 use crate::common::trajectories::*;
+use hilbrium::plan::TrajectoryFormat;
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
@@ -105,18 +107,38 @@ fn pair_counts(positions: &[f64], edge: f64, bins: usize, longest: f64) -> Vec<u
     counts
 }
 
+/// Compares what `run` writes in each format that OVITO knows with the run's H5MD.
+fn read_in_ovito(python: &OsStr, folder: &Path, h5md: &Path, run: impl Fn(&str)) {
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/python/read_ovito.py");
+    // XTC has a resolution of 0.001 nm, the others at least single precision
+    for (format, name, tolerance) in
+        [("xyz", "xyz", "1e-5"), ("xtc", "xtc", "0.0051"), ("lammps-dump", "lammpstrj", "1e-5")]
+    {
+        run(format);
+        let path = folder.join("out/trajectory").with_extension(name);
+        let arguments = [path.as_os_str(), h5md.as_os_str(), "10".as_ref(), tolerance.as_ref()];
+        let output = Command::new(python).arg(script).args(arguments).output().unwrap();
+        let said = [&output.stdout, &output.stderr].map(|text| String::from_utf8_lossy(text).into_owned());
+        if output.status.code() == Some(77) {
+            return skip::skip(&format!("OVITO is not installed: {}", said.concat().trim()));
+        }
+        assert!(output.status.success(), "{format}: {}", said.concat());
+    }
+}
+
 #[test]
 fn mdanalysis_and_ase_read_the_same_particles() {
     let Some(python) = skip::python("to read trajectories") else { return };
     let folder = tempfile::tempdir().unwrap();
     let molecular = |format: &str| {
+        let fields = if matches!(format, "xtc" | "dcd") { "" } else { "velocities = true\nforces = true\n" };
         format!(
             "[units]\nsystem = \"molecular\"\n[species.Ar]\nmass = 39.948\n[run]\nsteps = 20\n\
              [start.lattice]\nkind = \"fcc\"\ncells = [4, 4, 4]\nspacing = \"5.4 angstrom\"\njitter = 0.02\ntemperature = \"94 K\"\n\
              [space]\nboundary = \"periodic\"\n\
              [interaction.lennard-jones]\nepsilon = 0.996\nsigma = 0.3405\ncutoff = 0.85\n[neighbors]\nskin = 0.1\n\
              [time_step]\nfixed = \"2 fs\"\n[output]\noverwrite = true\n\
-             [output.trajectory]\nformat = \"{format}\"\nevery_steps = 5\nvelocities = true\nforces = true\n"
+             [output.trajectory]\nformat = \"{format}\"\nevery_steps = 5\n{fields}"
         )
     };
     let decks = [
@@ -164,9 +186,28 @@ fn mdanalysis_and_ase_read_the_same_particles() {
     // the next run empties the folder
     let kept = folder.path().join("kept.h5md");
     std::fs::copy(folder.path().join("out/trajectory.h5md"), &kept).unwrap();
-    run(&molecular("xyz"));
-    let path = folder.path().join("out/trajectory.xyz");
-    println!("{}", ask(&["xyz", path.to_str().unwrap(), kept.to_str().unwrap(), "10"]));
+    for (format, name) in [("xyz", "xyz"), ("xtc", "xtc"), ("dcd", "dcd"), ("lammps-dump", "lammpstrj")] {
+        run(&molecular(format));
+        let path = folder.path().join("out/trajectory").with_extension(name);
+        println!("{}", ask(&[format, path.to_str().unwrap(), kept.to_str().unwrap(), "10"]));
+    }
+    read_in_ovito(&python, folder.path(), &kept, |format| run(&molecular(format)));
+    // reduced units are written as they are
+    let reduced = |format: &str| {
+        deck(
+            20,
+            &format!(
+                "[output]\noverwrite = true\n[output.trajectory]\nformat = \"{format}\"\nevery_steps = 5\n"
+            ),
+        )
+    };
+    run(&reduced("h5md"));
+    std::fs::copy(folder.path().join("out/trajectory.h5md"), &kept).unwrap();
+    for format in ["xtc", "dcd"] {
+        run(&reduced(format));
+        let path = folder.path().join("out/trajectory").with_extension(format);
+        println!("{}", ask(&[format, path.to_str().unwrap(), kept.to_str().unwrap(), "1"]));
+    }
 }
 
 #[cfg(feature = "mpi")]
@@ -194,14 +235,18 @@ fn processes_write_what_one_writes() {
 /// before are whole.
 #[test]
 fn a_full_disk_ends_the_run_and_keeps_the_frames() {
-    for (format, name) in [("h5md", "trajectory.h5md"), ("xyz", "trajectory.xyz")] {
+    // frames of XTC and DCD are so small that the limit would have to be one below which MPI does not start
+    for format in TrajectoryFormat::ALL.iter().filter(|format| format.topology_name().is_none()) {
+        let (name, format) = (format.file_name(), format.name());
         let folder = tempfile::tempdir().unwrap();
+        let fields = match format {
+            "xyz" => "velocities = true\n",
+            _ => "velocities = true\nimages = true\n",
+        };
         let more = format!(
-            "[output]\nobservables = {{ every_steps = 1000 }}\n[output.trajectory]\nformat = \"{format}\"\nevery_steps = 1\n\
-             velocities = true\nimages = {}\n",
-            format == "h5md"
+            "[output]\nobservables = {{ every_steps = 1000 }}\n\
+             [output.trajectory]\nformat = \"{format}\"\nevery_steps = 1\n{fields}"
         );
-        let more = if format == "xyz" { more.replace("images = false\n", "") } else { more };
         std::fs::write(folder.path().join("deck.toml"), deck(2000, &more)).unwrap();
         // blocks of 512 bytes
         let output =
@@ -220,7 +265,14 @@ fn a_full_disk_ends_the_run_and_keeps_the_frames() {
                 }
                 found.steps.len()
             }
-            _ => std::fs::read_to_string(&path).unwrap().lines().filter(|&line| line == "256").count(),
+            "xyz" => std::fs::read_to_string(&path).unwrap().lines().filter(|&line| line == "256").count(),
+            _ => {
+                let told = hilbrium::snapshot::trajectory::info(&path).unwrap().unwrap();
+                // the frame that did not fit is cut off
+                assert!(!told.contains("note"), "{told}");
+                let count = told.lines().find_map(|line| line.strip_prefix("frames")).unwrap();
+                count.trim().parse().unwrap()
+            }
         };
         assert!(count > 100, "{format}: {count} frames");
     }

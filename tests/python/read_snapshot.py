@@ -28,6 +28,9 @@ def with_yt(path):
     # Selections go through yt's index, which drops what lies outside the box.
     middle, radius = 0.5 * data_set.domain_width, data_set.domain_width.max()
     assert data_set.sphere(middle, radius)["gas", "mass"].size == masses.size
+    # a slice through the middle, interpolated by yt with the smoothing lengths
+    pixels = data_set.slice(2, middle[2]).to_frb(data_set.domain_width[0], 16)["gas", "density"]
+    assert pixels.shape == (16, 16) and (np.asarray(pixels) > 0).any(), pixels
     return masses.size, float(masses.sum()), np.asarray(center), float(data_set.current_time)
 
 
@@ -57,6 +60,46 @@ def with_pynbody(path):
     return masses.size, masses.sum(), (masses[:, None] * positions).sum(0) / masses.sum(), time
 
 
+def with_vtk(path):
+    """The XDMF sidecar, as ParaView opens it: every attribute has the values of the dataset of its name."""
+    from vtkmodules.util.numpy_support import vtk_to_numpy
+    from vtkmodules.vtkCommonDataModel import vtkDataObject
+    from vtkmodules.vtkIOXdmf2 import vtkXdmfReader
+
+    reader = vtkXdmfReader()
+    reader.SetFileName(path.removesuffix(".hdf5") + ".xdmf")
+    reader.Update()
+    data = reader.GetOutputDataObject(0)
+    positions, attributes = vtk_to_numpy(data.GetPoints().GetData()), data.GetPointData()
+    with h5py.File(path) as file:
+        group = file["PartType0"]
+        assert (positions == group["Coordinates"][:]).all()
+        names = {attributes.GetArrayName(k) for k in range(attributes.GetNumberOfArrays())}
+        assert names == set(group) - {"Coordinates"}, names
+        for name in names:
+            values = group[name][:]
+            if values.shape[1:] == (6,):
+                # VTK has all nine elements of a symmetric matrix
+                values = values[:, [0, 1, 2, 1, 3, 4, 2, 4, 5]]
+            assert (vtk_to_numpy(attributes.GetArray(name)) == values).all(), name
+    masses = vtk_to_numpy(attributes.GetArray("Masses"))
+    time = data.GetInformation().Get(vtkDataObject.DATA_TIME_STEP())
+    return masses.size, masses.sum(), (masses[:, None] * positions).sum(0) / masses.sum(), time
+
+
+def with_h5py(path):
+    """Every dataset has a row for each particle, finite numbers and its units."""
+    with h5py.File(path) as file:
+        group = file["PartType0"]
+        count = file["Header"].attrs["NumPart_ThisFile"][0]
+        for name, dataset in group.items():
+            assert dataset.shape[0] == count and np.isfinite(dataset[:]).all(), name
+            assert "Conversion factor to CGS (not including cosmological corrections)" in dataset.attrs, name
+        masses, positions = group["Masses"][:], group["Coordinates"][:]
+        center = (masses[:, None] * positions).sum(0) / masses.sum()
+        return masses.size, masses.sum(), center, file["Header"].attrs["Time"][0]
+
+
 def main():
     path = sys.argv[1]
     mass, x, y, z, count = map(float, sys.argv[2:])
@@ -64,7 +107,7 @@ def main():
         header = file["Header"].attrs
         lower, edge, time = header["BoxLower"], header["BoxSize"], header["Time"][0]
     failures = 0
-    for reader in (with_yt, with_swiftsimio, with_pynbody):
+    for reader in (with_yt, with_swiftsimio, with_pynbody, with_vtk, with_h5py):
         name = reader.__name__.removeprefix("with_")
         try:
             found_count, found_mass, found_center, found_time = reader(path)

@@ -23,7 +23,8 @@ fn a_full_disk_is_an_error_that_leaves_no_half_file() {
     child.stderr.take().expect("a pipe").read_to_string(&mut told).expect("text");
     assert_eq!(ended, Some(1), "{told}");
     assert!(told.contains("checkpoint-") && told.contains("free some space"), "{told}");
-    assert_eq!(case.names("out"), ["observables.csv", "snapshot-0000.hdf5", "snapshot-0000.xdmf"]);
+    let names = ["observables.csv", "snapshot-0000.hdf5", "snapshot-0000.xdmf", "status.json"];
+    assert_eq!(case.names("out"), names);
     hilbrium::snapshot::read_snapshot(&case.path("out/snapshot-0000.hdf5")).expect("intact");
 }
 
@@ -173,4 +174,38 @@ fn commands_whose_output_is_lost_fail_unless_nobody_reads_it() {
         let output = reference.command(arguments).stdout(writer).output().expect("the program starts");
         assert_eq!((status(&output), told(&output)), (0, String::new()), "{arguments:?}");
     });
+}
+
+/// A frame that does not fit is cut off, in every format whose frames are appended.
+#[test]
+fn a_full_disk_leaves_whole_frames_of_appended_trajectories() {
+    for (format, name) in
+        [("xtc", "trajectory.xtc"), ("dcd", "trajectory.dcd"), ("lammps-dump", "trajectory.lammpstrj")]
+    {
+        let (head, _) = EVERYTHING.split_once("[measure").expect("what is measured");
+        let deck = format!("{head}[output]\n[output.trajectory]\nevery_steps = 1\nformat = \"{format}\"\n");
+        let names = |case: &Case| case.folder.path().canonicalize().expect("a path").join("out").join(name);
+        let whole = Case::new(&deck);
+        let calls = count_calls_below(whole.command(&["run", "deck.toml"]), &whole, None, &names(&whole));
+        let described = |case: &Case| {
+            let told = hilbrium::snapshot::trajectory::info(&case.path("out").join(name)).expect("readable");
+            told.expect("a trajectory")
+        };
+        let frames = |told: &str| -> u64 {
+            let count = told.lines().find_map(|line| line.strip_prefix("frames")).expect("a count");
+            count.trim().parse().expect("a number")
+        };
+        assert_eq!(frames(&described(&whole)), 13);
+        for at in some_of(calls, 3).into_iter().skip(1) {
+            let case = Case::new(&deck);
+            let mut command = case.command(&["run", "deck.toml"]);
+            Fault { kind: "full", at, times: ALL, rank: None }.strikes_below(&mut command, &names(&case));
+            let output = command.output().expect("the program starts");
+            let told = told(&output);
+            assert_eq!(status(&output), 1, "{format}: {told}");
+            assert!(told.contains(name) && told.contains("help: "), "{format}: {told}");
+            let left = described(&case);
+            assert!(!left.contains("note") && (1..13).contains(&frames(&left)), "{format} at {at}: {left}");
+        }
+    }
 }

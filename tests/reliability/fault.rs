@@ -71,6 +71,23 @@ impl Fault {
     }
 }
 
+/// Kills a command before call `at` on files whose names begin so. Nothing else may have ended it: a program
+/// that crashes at its start leaves whole files too.
+pub fn kill_below(mut command: Command, case: &Case, at: u64, names: &Path) {
+    use std::os::unix::process::ExitStatusExt;
+    Fault { kind: "kill", at, times: 1, rank: None }.strikes_below(&mut command, names);
+    let report = case.path("killed");
+    let output = command.env("FAULT_REPORT", &report).output().expect("the program starts");
+    assert_eq!(output.status.signal(), Some(libc::SIGKILL), "killed at call {at}: {output:?}");
+    let killed = std::fs::read_to_string(&report).unwrap_or_default();
+    assert_eq!(killed.trim(), at.to_string(), "killed at call {at}: {output:?}");
+}
+
+/// Kills a command before call `at` on files of its output directory.
+pub fn kill_at(command: Command, case: &Case, at: u64) {
+    kill_below(command, case, at, &case.folder.path().canonicalize().expect("a path").join("out"));
+}
+
 /// The calls on files that a command makes.
 pub fn count_calls(command: Command, case: &Case, rank: Option<usize>) -> u64 {
     let names = case.folder.path().canonicalize().expect("a path").join("out");

@@ -18,4 +18,5 @@ mod ranks;
 mod restart;
 mod signals;
 mod soak;
+mod status;
 mod stop;

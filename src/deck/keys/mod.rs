@@ -172,7 +172,10 @@ const NUMERICS: &[Section] = &[
             key(
                 "method",
                 Kind::Choice(Method::NAMES),
-                Default::Unset("\"auto\" for molecules if `skin` is not set, else \"clusters\""),
+                Default::Unset(
+                    "\"clusters\"; if `skin` is not set, \"auto\" for molecules, and for a gas on GPUs \
+                     \"particles\" where the memory suffices",
+                ),
                 "How pairs are found: lists of clusters, lists of the neighbors of each particle, cells of a \
                  grid, two-level search without a list (GPUs only), or the fastest of them in measured force \
                  evaluations of the run.",
@@ -328,6 +331,15 @@ const NUMERICS: &[Section] = &[
     Section {
         one_of: true,
         ..section(
+            "output.report",
+            "Rewrites report.html during the run and at its end, as `hilbrium report` does; less often than \
+             given if pages would take more than 0.5 % of the run: one of",
+            &[EVERY_WALL, EVERY_STEPS],
+        )
+    },
+    Section {
+        one_of: true,
+        ..section(
             "output.trajectory",
             "A trajectory: one file of many frames, from the initial state on; one of every_steps and \
              every_time is required.",
@@ -338,7 +350,8 @@ const NUMERICS: &[Section] = &[
                     "format",
                     Kind::Choice(TrajectoryFormat::NAMES),
                     Default::Value("\"h5md\""),
-                    "H5MD (HDF5), or extended XYZ (text).",
+                    "H5MD (HDF5), extended XYZ (text), XTC of GROMACS, DCD of CHARMM and NAMD, or a LAMMPS \
+                     dump (text).",
                 ),
                 key("velocities", Kind::Flag, Default::Value("false"), "Whether velocities are written.")
                     .also(&["velocity"]),
@@ -348,15 +361,23 @@ const NUMERICS: &[Section] = &[
                     "images",
                     Kind::Flag,
                     Default::Value("true"),
-                    "Whether image counts (periods that each particle has crossed) are written, in H5MD.",
+                    "Whether image counts (periods that each particle has crossed) are written, in H5MD and \
+                     LAMMPS dumps.",
                 )
                 .also(&["image", "unwrapped"]),
                 key(
                     "precision",
                     Kind::Choice(Digits::NAMES),
                     Default::Value("\"single\""),
-                    "Precision of the stored values.",
+                    "Precision of the stored values, in H5MD, extended XYZ and LAMMPS dumps.",
                 ),
+                key(
+                    "resolution",
+                    quantity(between(1e-9, 1e9), Dimension::Length),
+                    Default::Value("0.001"),
+                    "Spacing of the stored coordinates, in XTC: errors are at most half of it.",
+                )
+                .also(&["xtc_precision", "compressed_x_precision"]),
             ],
         )
     },

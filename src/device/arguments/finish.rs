@@ -1,7 +1,7 @@
 //! Arguments of kernels/pair/finish.cu.
 
 use super::twin::SumReal;
-use super::{Input, Output};
+use super::{Input, MOST_COLUMNS, Output};
 
 kernel_arguments! {
     unit "pair/finish.cu";
@@ -16,12 +16,12 @@ kernel_arguments! {
         pub id: Input<u64>,
         /// Not 0 for rows whose outputs are wanted, or null for all rows.
         pub active: Input<u8>,
-        /// The law's input columns.
-        pub inputs: Input<Input<f64>>,
+        /// The law's input columns, then null.
+        pub inputs: [Input<f64>; MOST_COLUMNS],
         /// Sums of rows.
         pub sums: Input<SumReal>,
-        /// The law's output columns.
-        pub outputs: Input<Output<f64>>,
+        /// The law's output columns, then null.
+        pub outputs: [Output<f64>; MOST_COLUMNS],
         /// Number of output columns.
         pub output_count: i32,
     }

@@ -17,9 +17,11 @@ pub mod cells_prefix;
 pub mod cells_sort;
 pub mod cells_sub_box;
 pub mod cut;
+pub mod drift_and_pack;
 pub mod enter;
 pub mod external;
 pub mod finish;
+pub mod finish_and_accelerate;
 pub mod finite;
 pub mod gather;
 pub mod gravity;
@@ -72,8 +74,21 @@ pub mod whole;
 
 pub use twin::{Input, Output};
 
+use super::Buffer;
 use crate::space::{Boundary, SimulationBox};
 use std::ops::Range;
+
+/// Largest number of input columns, and of output columns, of a law.
+pub const MOST_COLUMNS: usize = 20;
+
+/// Columns of a law as an argument: pointers of one kind, then `null`.
+pub fn law_columns<P>(columns: &[&Buffer<f64>], null: P) -> [P; MOST_COLUMNS]
+where
+    P: Copy + for<'a> From<&'a Buffer<f64>>,
+{
+    assert!(columns.len() <= MOST_COLUMNS, "{} columns of a law", columns.len());
+    std::array::from_fn(|k| columns.get(k).map_or(null, |&column| P::from(column)))
+}
 
 /// Arguments of a kernel.
 pub trait Arguments: Copy {
@@ -126,6 +141,16 @@ kernel_arguments! {
         pub refused: Output<u32>,
         /// Largest squared velocity, or displacement of the Langevin step.
         pub largest_square: Output<u64>,
+        /// Displacement over the root of this square: the time step, or 1.
+        pub scale: f64,
+        /// Where the displacement that this step may have goes, or null; negative if the step is not
+        /// performed.
+        pub allowed: Output<f64>,
+        /// Words of the previous step of a batch, or null: what it refused, its largest square, its first
+        /// row that is not finite, and what it was allowed.
+        pub previous: Input<u64>,
+        /// What the first step of a batch is allowed.
+        pub most: f64,
     }
 }
 
@@ -162,9 +187,11 @@ pub fn printed() -> Vec<(String, String)> {
         cells_sort::print(),
         cells_sub_box::print(),
         cut::print(),
+        drift_and_pack::print(),
         enter::print(),
         external::print(),
         finish::print(),
+        finish_and_accelerate::print(),
         finite::print(),
         gather::print(),
         gravity::print(),

@@ -1,7 +1,7 @@
 //! Arguments of kernels/pair/pack.cu.
 
 use super::twin::{Real, Real4};
-use super::{Input, Output};
+use super::{Input, MOST_COLUMNS, Output};
 
 kernel_arguments! {
     unit "pair/pack.cu";
@@ -14,8 +14,8 @@ kernel_arguments! {
         pub radius: Input<f64>,
         /// Identities, or null without ghosts.
         pub id: Input<u64>,
-        /// The law's input columns.
-        pub inputs: Input<Input<f64>>,
+        /// The law's input columns, then null.
+        pub inputs: [Input<f64>; MOST_COLUMNS],
         /// Number of rows.
         pub rows: u64,
         /// The first super-cluster to pack.

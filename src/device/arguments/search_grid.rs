@@ -1,7 +1,7 @@
 //! The arguments that all methods of neighbor search share.
 
 use super::twin::{Real, Real4};
-use super::{Input, Output};
+use super::{Input, MOST_COLUMNS, Output};
 
 kernel_arguments! {
     unit "search/grid";
@@ -36,8 +36,8 @@ kernel_arguments! {
     pub struct SearchColumns {
         /// Interaction radii, or null where all pairs have one cutoff.
         pub radius: Input<f64>,
-        /// The law's input columns.
-        pub inputs: Input<Input<f64>>,
+        /// The law's input columns, then null.
+        pub inputs: [Input<f64>; MOST_COLUMNS],
     }
 
     /// Places: rows packed in the order of cells.

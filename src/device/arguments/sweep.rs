@@ -20,7 +20,7 @@ kernel_arguments! {
         pub first_super_cluster: u32,
         /// Number of records to sweep.
         pub super_clusters: u32,
-        /// Warps per super-cluster: 1, 2, 4 or 8.
+        /// Warps per super-cluster: a power of two up to 32.
         pub parts: u32,
         /// Common cutoff of all pairs, for laws that have one.
         pub cutoff: f64,

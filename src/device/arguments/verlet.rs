@@ -61,11 +61,10 @@ kernel_arguments! {
         pub velocity: [Output<f64>; 3],
         /// The time step, or 0 for accelerations alone.
         pub step: f64,
-        /// Bound of `report.largest_square`.
-        pub most_square: f64,
         /// The owned rows.
         pub rows: Rows,
-        /// Outcome of the drift of this step, empty without one.
+        /// Outcome of the drift of this step, empty without one. Without `report.allowed` the displacement
+        /// may be `report.most`.
         pub report: DriftReport,
         /// The first row whose acceleration is not finite.
         pub first_not_finite: Output<u32>,

@@ -6,7 +6,7 @@
 
 #[cfg(feature = "mpi")]
 mod cuda_aware;
-mod nccl;
+pub(super) mod nccl;
 mod staged;
 
 use super::Device;

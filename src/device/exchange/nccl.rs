@@ -107,6 +107,14 @@ impl Library {
     }
 }
 
+/// "NCCL 2.27.3".
+///
+/// # Errors
+/// [`Error::Usage`] where it is not installed.
+pub(in crate::device) fn version() -> Result<String> {
+    Library::get()?.words()
+}
+
 /// The transport by NCCL.
 pub(super) struct Nccl {
     library: &'static Library,

@@ -1,10 +1,10 @@
 //! Messages between devices, staged through pinned host memory.
 
-use super::super::Device;
+use super::super::{Device, locked};
 use super::{Arrival, Carrier, Message};
 use crate::Result;
 use crate::comm::Communicator;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 /// Pinned memory, freed when dropped.
 struct Pinned {
@@ -107,7 +107,7 @@ impl Carrier for Staged {
     }
 
     fn begin(&self, comm: &Communicator, send: &[Message], receive: &[Message]) -> Result<Box<dyn Arrival>> {
-        let kept = self.staging.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let kept = locked(&self.staging).take();
         let mut staging = kept.unwrap_or_else(|| Staging::new(&self.device));
         let (to, from) = (lengths(send, comm.size()), lengths(receive, comm.size()));
         let started = (|| {
@@ -153,7 +153,7 @@ impl Arrival for PendingCopies {
             device.driver().copy_overlapped(message.address, address, message.bytes)?;
         }
         device.driver().join()?;
-        *pool.lock().unwrap_or_else(PoisonError::into_inner) = Some(staging);
+        *locked(&pool) = Some(staging);
         Ok(())
     }
 }

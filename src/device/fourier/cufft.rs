@@ -70,6 +70,12 @@ fn failed(doing: &str, cause: result::CufftError) -> Error {
     Error::device(format!("{doing} a Fourier transform failed: {cause}"), remedy)
 }
 
+/// Whether the library can be loaded.
+pub(super) fn is_installed() -> bool {
+    // SAFETY: only checks whether the library can be loaded
+    unsafe { sys::is_culib_present() }
+}
+
 impl Plan {
     /// A mesh in three dimensions.
     ///
@@ -144,8 +150,7 @@ impl Plan {
         let Some(stream) = device.driver().compute_stream()? else {
             unreachable!("plans are for GPUs");
         };
-        // SAFETY: only checks whether the library can be loaded
-        if !unsafe { sys::is_culib_present() } {
+        if !is_installed() {
             return Err(Error::usage("cuFFT (libcufft) is not installed here", REMEDY));
         }
         let handle = plan().map_err(|cause| failed("planning", cause))?;

@@ -11,6 +11,11 @@ use super::Device;
 use crate::Result;
 use cufft::{Kind, Plan};
 
+/// Whether cuFFT is installed.
+pub(super) fn is_installed() -> bool {
+    cufft::is_installed()
+}
+
 /// Number of complex waves of this many real values.
 pub fn half(points: usize) -> usize {
     points / 2 + 1

@@ -111,8 +111,10 @@ pub struct Gravity {
     plan: GravityPlan,
     precision: Precision,
     multipoles: Unit,
-    /// The walk in an open and in a periodic box.
+    /// The walk in an open and in a periodic box, without the macro for the number of warps a super-cluster.
     walk: [Unit; 2],
+    /// Warps a super-cluster, if set.
+    warps: Option<usize>,
     essential: Essential,
     /// The long-range part in a periodic box.
     long_range: Option<LongRange>,
@@ -124,6 +126,11 @@ pub struct Gravity {
     boxes: Buffer<TargetBox>,
     interaction_counts: Buffer<u32>,
 }
+
+/// Warps a multiprocessor up to which several share a super-cluster: twice those that run at once; and the
+/// most that share one.
+const WARPS_WANTED: usize = 40;
+const MOST_WARPS: usize = 4;
 
 impl Gravity {
     /// The solver of a plan.
@@ -166,6 +173,7 @@ impl Gravity {
             plan: *plan,
             multipoles,
             walk,
+            warps: None,
             essential: Essential::new(device, cut, words)?,
             long_range: None,
             precision,
@@ -439,8 +447,18 @@ impl Gravity {
             potential,
             interactions: (&self.interaction_counts).into(),
         };
-        let kernel = self.device.kernel(&self.walk[usize::from(self.long_range.is_some())])?;
-        self.device.launch(&kernel, sources.groups, WARP as u32, &arguments)
+        let warps =
+            self.warps.unwrap_or_else(|| self.device.workers(sources.groups, WARPS_WANTED, MOST_WARPS));
+        let unit = self.walk[usize::from(self.long_range.is_some())].clone().with("HILBRIUM_WARPS", warps);
+        let kernel = self.device.kernel(&unit)?;
+        self.device.launch(&kernel, sources.groups, (WARP * warps) as u32, &arguments)
+    }
+
+    /// Sets the number of warps a super-cluster, 1, 2 or 4: for tests and benchmarks.
+    #[must_use]
+    pub fn with_warps(self, warps: usize) -> Self {
+        assert!(warps.is_power_of_two() && warps <= MOST_WARPS, "{warps} warps a super-cluster");
+        Self { warps: Some(warps), ..self }
     }
 
     /// The multipole acceptance criterion in units of the walk.

@@ -33,10 +33,11 @@ impl Lists {
     /// Builds a list of clusters and, if `of_particles`, the list of particles from it.
     pub(super) fn build(&mut self, search: &Search, of_particles: bool) -> Result<()> {
         self.of_particles = false;
-        self.builder.build(search, &mut self.clusters)?;
+        let begins = of_particles.then_some(&mut self.particles.begins);
+        self.particles.entries = self.builder.build_counted(search, &mut self.clusters, begins)?;
         if of_particles {
             let Self { particle_builder, clusters, particles, .. } = self;
-            self.of_particles = particle_builder.build(search, clusters, particles)?;
+            self.of_particles = particle_builder.build_counted(search, clusters, particles)?;
         }
         Ok(())
     }

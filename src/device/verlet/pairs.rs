@@ -1,6 +1,7 @@
 //! The pair law of molecules on a device, and the method by which it finds its pairs.
 
 use super::Verlet;
+use super::fused::FusedStages;
 use crate::Result;
 use crate::device::Device;
 use crate::device::pair_sums::{LawSums, SumMemory};
@@ -17,6 +18,8 @@ pub(super) struct Pairs {
     /// In double precision: rare, and printed with many digits.
     pub(super) energies: LawSums,
     pub(super) inputs: &'static [Field],
+    /// For lists.
+    pub(super) fused: Option<FusedStages>,
 }
 
 impl Pairs {
@@ -50,11 +53,14 @@ impl LawVisitor for Compile<'_> {
     fn visit<L: PairLaw>(&mut self, law: &L) {
         let Self { device, precision, method, symmetric, cutoff, .. } = *self;
         let compiled = || {
+            let forces = LawSums::new(device, &Forces(*law), precision, method, symmetric)?;
+            let fused = method.is_list().then(|| FusedStages::new(device, &Forces(*law), forces.shape()));
             Ok(Pairs {
                 cutoff,
-                forces: LawSums::new(device, &Forces(*law), precision, method, symmetric)?,
+                forces,
                 energies: LawSums::new(device, &Energies(*law), Precision::Double, method, symmetric)?,
                 inputs: L::INPUTS,
+                fused: fused.transpose()?,
             })
         };
         self.pairs = Some(compiled());

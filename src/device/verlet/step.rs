@@ -19,9 +19,28 @@ pub(super) struct Stepping<'a> {
     pub(super) step: u64,
     pub(super) clock: &'a mut Clock,
     /// Result of the first half on all ranks, if the host has waited for it.
-    pub(super) known: Option<FirstHalf>,
+    known: Option<FirstHalf>,
     /// Whether the forces of this step did the second half kick of rows with finite acceleration.
-    pub(super) kicked: bool,
+    kicked: bool,
+    /// What the enqueued step has found, if it was enqueued in a batch.
+    enqueued: Option<StepFindings>,
+}
+
+impl<'a> Stepping<'a> {
+    /// For step number `step`.
+    pub(super) fn new(
+        verlet: &'a mut Verlet,
+        thermostat: Option<&'a Thermostat>,
+        step: u64,
+        clock: &'a mut Clock,
+    ) -> Self {
+        Stepping { verlet, thermostat, step, clock, known: None, kicked: false, enqueued: None }
+    }
+
+    /// For a step whose kick and drift, and forces that may lack pairs, were enqueued in a batch.
+    pub(super) fn after_first_half(self, found: StepFindings) -> Self {
+        Stepping { enqueued: Some(found), ..self }
+    }
 }
 
 impl Stepping<'_> {
@@ -47,6 +66,9 @@ impl steps::Verlet for Stepping<'_> {
     }
 
     fn kick_and_drift(&mut self, dt: f64) -> Result<()> {
+        if self.enqueued.is_some() {
+            return Ok(());
+        }
         let Verlet { columns, motion, bx, .. } = &mut *self.verlet;
         let (rows, farthest) = (columns.owned(), MAX_DISPLACEMENT * bx.lengths().max());
         let all = Moving::of(columns);
@@ -64,15 +86,21 @@ impl steps::Verlet for Stepping<'_> {
             // after a failed step, back at its start
             return self.verlet.forces(dt, self.clock);
         }
+        if self.enqueued.is_some() {
+            return Ok(());
+        }
         if let Some(most) = self.verlet.expected_displacement(dt) {
-            return self.verlet.forces_within(dt, most, self.clock);
+            return self.verlet.enqueue_forces(dt, most, Some(self.clock));
         }
         let first_half = self.verlet.motion.findings()?.first_half;
         self.evaluate_after(first_half, dt)
     }
 
     fn outcome(&mut self, dt: f64) -> Result<Outcome> {
-        let mut findings = self.verlet.motion.findings()?;
+        let mut findings = match self.enqueued.take() {
+            Some(found) => found,
+            None => self.verlet.motion.findings()?,
+        };
         let first_half = match self.known {
             Some(first_half) => first_half,
             // one rank

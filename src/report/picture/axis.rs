@@ -26,7 +26,7 @@ pub struct Axis {
 
 /// A value on an axis and its label; minor ticks have none.
 pub(super) struct Tick {
-    value: f64,
+    pub value: f64,
     pub label: String,
 }
 
@@ -120,6 +120,16 @@ fn logarithmic_ticks(from: f64, to: f64) -> Vec<Tick> {
         .collect()
 }
 
+/// Formats the label of an axis: the quantity in words with its unit. Units of decks without physical units
+/// (U_M, U_L, U_t) are called code units, pure numbers ("" or "1") have none.
+pub fn axis_label(words: &str, unit: &str) -> String {
+    match unit {
+        "" | "1" => words.to_owned(),
+        _ if unit.contains("U_") => format!("{words} (code units)"),
+        _ => format!("{words} ({})", superscripts(unit)),
+    }
+}
+
 /// Formats powers as superscripts: `nm² ps⁻¹` for `nm^2 ps^-1`.
 pub fn superscripts(text: &str) -> String {
     let mut power = false;
@@ -168,6 +178,13 @@ mod tests {
         assert_eq!([0.01, 0.1, 1.0].map(|value| axis.map(&value, (100, 0))), [100, 50, 0]);
         assert!(axis.contains(0.01) && axis.contains(1.0) && !axis.contains(1.1) && !axis.contains(f64::NAN));
         assert_eq!((axis.format_ext(&0.01), axis.format_ext(&0.03)), ("0.01".into(), String::new()));
+    }
+
+    #[test]
+    fn labels_have_units_that_mean_something() {
+        assert_eq!(axis_label("time", "U_t"), "time (code units)");
+        assert_eq!(axis_label("density", "amu nm^-3"), "density (amu nm⁻³)");
+        assert_eq!([axis_label("step", "1"), axis_label("step", "")], ["step", "step"]);
     }
 
     #[test]

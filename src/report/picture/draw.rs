@@ -26,10 +26,10 @@ const TICK: f64 = 11.5;
 const SVG_SCALE: u32 = 10;
 /// Pixels that are drawn per pixel of the PNG, in each direction; their mean has smooth edges.
 const OVERSAMPLING: u32 = 2;
-const FONT_FAMILY: &str = "sans-serif";
-static FONT: &[u8] = include_bytes!("DejaVuSans-subset.ttf");
+pub(super) const FONT_FAMILY: &str = "sans-serif";
+pub(super) static FONT: &[u8] = include_bytes!("DejaVuSans-subset.ttf");
 
-type Outcome<T> = Result<T, Box<dyn Error + Send + Sync>>;
+pub(super) type Outcome<T> = Result<T, Box<dyn Error + Send + Sync>>;
 
 impl Picture {
     fn pixels(&self) -> (u32, u32) {
@@ -132,10 +132,15 @@ impl Pen {
                 self.shape(Mark::Dots(radius + 1.0, 0.8), vec![(x + self.length(13.0), y)], color)
             }
             Mark::Markers(_) => self.shape(mark, vec![(x + self.length(13.0), y)], color),
+            Mark::Area(_) => {
+                let (right, half) = (x + self.length(26.0), self.length(4.0));
+                let corners = vec![(x, y - half), (right, y - half), (right, y + half), (x, y + half)];
+                self.shape(mark, corners, color)
+            }
         }
     }
 
-    /// A series of that mark along `points`: a line, or one dot.
+    /// A series of that mark along `points`: a line, an area, or one dot.
     fn shape<B: DrawingBackend, P: Clone + 'static>(
         &self,
         mark: Mark,
@@ -154,6 +159,7 @@ impl Pen {
             (Mark::Markers(radius), Some(point)) => {
                 Circle::new(point.clone(), self.length(radius), color.filled()).into_dyn()
             }
+            (Mark::Area(opacity), Some(_)) => Polygon::new(points, color.mix(opacity).filled()).into_dyn(),
             (_, None) => PathElement::new(points, color).into_dyn(),
         }
     }
@@ -224,6 +230,12 @@ impl Panel {
             Mark::Markers(radius) => {
                 chart.draw_series(dots(radius + 1.0, 1.0, WHITE))?;
                 chart.draw_series(dots(radius, 1.0, color))?
+            }
+            Mark::Area(_) => {
+                let within = |at: f64, (low, high): (f64, f64)| at.max(low).min(high);
+                let points = series.points.iter().filter(|(x, y)| x.is_finite() && y.is_finite());
+                let points = points.map(|&(x, y)| (within(x, self.x.range), within(y, self.y.range)));
+                chart.draw_series(std::iter::once(pen.shape(mark, points.collect(), color)))?
             }
             Mark::Line(width, None) if pen.bitmap => {
                 // a bitmap's line of several points would have holes where it turns sharply

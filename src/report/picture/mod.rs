@@ -4,9 +4,13 @@
 //! direction. The font is part of the program: no picture needs a font of the machine.
 
 mod axis;
+mod colors;
 mod draw;
+mod heatmap;
 
-pub use axis::{Axis, Scale, superscripts};
+pub use axis::{Axis, Scale, axis_label, superscripts};
+pub use colors::{ColorMap, NO_DATA};
+pub use heatmap::Heatmap;
 
 use std::path::Path;
 
@@ -41,9 +45,12 @@ pub enum Mark {
     Dots(f64, f64),
     /// Dots of that radius with a white rim.
     Markers(f64),
+    /// The area of that opacity inside the points.
+    Area(f64),
 }
 
-/// Points and how to draw them. Points outside the panel are left out.
+/// Points and how to draw them. Points outside the panel are left out; those of an area are moved to its
+/// edge.
 #[derive(Clone, Debug)]
 pub struct Series {
     /// Name in the legend; empty for none.
@@ -104,7 +111,8 @@ mod tests {
         let axis = |label: &str, scale| Axis { label: label.into(), range: (0.1, 50.0), scale };
         let points = vec![(0.1, 0.2), (3.0, f64::NAN), (20.0, 40.0), (60.0, 30.0)];
         let series = |mark| Series { name: "one".into(), points: points.clone(), mark, color: BLUE };
-        let marks = [Mark::Line(1.0, None), Mark::Line(1.5, Some((3.0, 2.0))), Mark::Dots(1.0, 0.5)];
+        let marks =
+            [Mark::Area(0.3), Mark::Line(1.0, None), Mark::Line(1.5, Some((3.0, 2.0))), Mark::Dots(1.0, 0.5)];
         let panel = Panel {
             x: axis("a < b & 10⁻²", Scale::Logarithmic),
             y: axis("ρ", Scale::Linear),

@@ -61,7 +61,8 @@ impl Open {
     /// Collective.
     pub fn of(simulation: &mut Simulation, stride: Option<f64>) -> Option<Self> {
         let neighbors = &simulation.plan.neighbors;
-        let (automatic, skin_is_open) = (neighbors.method == plan::Method::Auto, neighbors.skin.is_none());
+        let (automatic, skin_is_open) =
+            (neighbors.method == Some(plan::Method::Auto), neighbors.skin.is_none());
         let present = simulation.neighbors();
         let stride = match cutoff(simulation) {
             Some(_) if simulation.molecules.is_some() => {

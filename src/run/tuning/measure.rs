@@ -31,7 +31,7 @@ pub struct Measured {
     pub skins: Skins,
     /// Seconds per build: order, halos and list.
     pub build: f64,
-    /// Seconds per sweep of the pairs, or per force evaluation of a gas.
+    /// Seconds per step without builds: sweep of the pairs, or force evaluation of a gas.
     pub sweep: f64,
     /// Predicted seconds per step, builds included.
     pub seconds: f64,
@@ -55,7 +55,7 @@ pub(super) fn measure(simulation: &mut Simulation, open: &Open, candidate: Candi
         simulation.set_neighbors(&settings)?;
     }
     let repeats = repeats(open.count, simulation.is_resident());
-    let [build, prune, sweep] = match cutoff(simulation) {
+    let [build, prune, sweep, fixed] = match cutoff(simulation) {
         Some(_) if !simulation.is_resident() => on_processors(simulation, repeats)?,
         _ => {
             if changes || first_list {
@@ -76,6 +76,7 @@ pub(super) fn measure(simulation: &mut Simulation, open: &Open, candidate: Candi
         build,
         prune,
         sweep,
+        fixed,
         measured: skins,
         swept: swept(simulation, candidate.method),
         cutoff,
@@ -88,7 +89,7 @@ pub(super) fn measure(simulation: &mut Simulation, open: &Open, candidate: Candi
         None => costs.best(inner),
     };
     let (seconds, build_share) = (costs.seconds(best), costs.build_share(best));
-    Ok(Measured { costs: Some(costs), skins: best, build, sweep, seconds, build_share, bytes })
+    Ok(Measured { costs: Some(costs), skins: best, build, sweep: sweep + fixed, seconds, build_share, bytes })
 }
 
 /// The inner skin that is not chosen: that of the deck, 0 where there is no inner list, else `None`.
@@ -108,11 +109,12 @@ fn swept(simulation: &Simulation, method: Method) -> SweptPairs {
     }
 }
 
-/// Seconds per build, prune and pair sweep of molecules on processors; the slowest rank counts.
-fn on_processors(simulation: &mut Simulation, repeats: usize) -> Result<[f64; 3]> {
+/// Seconds per build, prune and pair sweep of molecules on processors, and 0 that depend on no skin; the
+/// slowest rank counts.
+fn on_processors(simulation: &mut Simulation, repeats: usize) -> Result<[f64; 4]> {
     let mut samples = Samples::default();
     for _ in 0..repeats {
-        let mut seconds = [0.0; 3];
+        let mut seconds = [0.0; 4];
         let start = Instant::now();
         simulation.neighborhood.invalidate();
         simulation.sync()?;
@@ -135,9 +137,10 @@ fn sweep(simulation: &mut Simulation) -> f64 {
     start.elapsed().as_secs_f64()
 }
 
-/// Seconds per build, prune (none) and sweep, from force evaluations with and without a build. Without a skin
-/// each evaluation builds, and its phases say how long that takes.
-fn by_evaluations(simulation: &mut Simulation, repeats: usize, skins: Skins) -> Result<[f64; 3]> {
+/// Seconds per build, prune (none) and sweep, and those per step that depend on no skin, from force
+/// evaluations with and without a build. Without a skin each evaluation builds, and its phases say how long
+/// that takes.
+fn by_evaluations(simulation: &mut Simulation, repeats: usize, skins: Skins) -> Result<[f64; 4]> {
     let mut samples = Samples::default();
     for _ in 0..repeats {
         simulation.invalidate_lists();
@@ -145,10 +148,14 @@ fn by_evaluations(simulation: &mut Simulation, repeats: usize, skins: Skins) -> 
             let all = evaluate(simulation)?;
             let again = evaluate(simulation)?;
             let others = if has_other_forces(simulation) { shares(simulation)?.others } else { 0.0 };
-            [(all - again).max(0.0), 0.0, again * (1.0 - others)]
+            let [sweep, fixed] = match simulation.seconds_of_enqueued_forces()? {
+                Some(seconds) => seconds,
+                None => [again * (1.0 - others), 0.0],
+            };
+            [(all - again).max(0.0), 0.0, sweep, fixed]
         } else {
             let Shares { seconds, lists, others } = shares(simulation)?;
-            [seconds * lists, 0.0, seconds * (1.0 - lists - others).max(0.0)]
+            [seconds * lists, 0.0, seconds * (1.0 - lists - others).max(0.0), 0.0]
         };
         samples.add(simulation, seconds);
     }
@@ -194,18 +201,18 @@ fn evaluate(simulation: &mut Simulation) -> Result<f64> {
     Ok(start.elapsed().as_secs_f64())
 }
 
-/// Repeated measurements of three costs.
+/// Repeated measurements of four costs.
 #[derive(Default)]
-struct Samples([Vec<f64>; 3]);
+struct Samples([Vec<f64>; 4]);
 
 impl Samples {
     /// Adds a measurement of this rank; the slowest rank determines the times. Collective.
-    fn add(&mut self, simulation: &Simulation, mut seconds: [f64; 3]) {
+    fn add(&mut self, simulation: &Simulation, mut seconds: [f64; 4]) {
         simulation.domain.comm.all_max(&mut seconds);
         self.0.iter_mut().zip(seconds).for_each(|(samples, seconds)| samples.push(seconds));
     }
 
-    fn medians(self) -> [f64; 3] {
+    fn medians(self) -> [f64; 4] {
         self.0.map(|mut samples| {
             samples.sort_unstable_by(f64::total_cmp);
             samples.get(samples.len() / 2).copied().unwrap_or(0.0)

@@ -113,7 +113,7 @@ pub fn follow(simulation: &mut Simulation) -> Result<Vec<String>> {
     let base = if chosen.stride > 0.0 { chosen.stride } else { stride };
     simulation.chosen = Some(Chosen { stride: base, built_at_step: Some(simulation.step), ..chosen });
     let (_, number_density) = speed::count_and_density(simulation);
-    let automatic = simulation.plan.neighbors.method == plan::Method::Auto;
+    let automatic = simulation.plan.neighbors.method == Some(plan::Method::Auto);
     let changed =
         |now: f64, then: f64| now > 0.0 && then > 0.0 && !(then / CHANGE..=then * CHANGE).contains(&now);
     if automatic && (changed(stride, base) || changed(number_density, chosen.number_density)) {

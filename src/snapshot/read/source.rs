@@ -155,9 +155,19 @@ impl Source {
     pub(super) fn particles(&self, range: Range<u64>) -> Result<Particles> {
         let mut fields = self.fields();
         fields.extend([Field::Position, Field::Mass]);
+        let ids = self.ids(range.clone())?;
+        self.particles_of(fields, ids, range)
+    }
+
+    /// Reads and checks these fields of a range of rows with these ids.
+    pub(super) fn particles_of(
+        &self,
+        mut fields: Vec<Field>,
+        ids: Vec<u64>,
+        range: Range<u64>,
+    ) -> Result<Particles> {
         fields.sort();
         fields.dedup();
-        let ids = self.ids(range.clone())?;
         // The number of rows is that of the coordinates, which are stored in full. This bounds all following
         // allocations.
         let mut particles = Particles::new(&fields, ids.len());
@@ -222,13 +232,16 @@ impl Source {
         Ok(values)
     }
 
+    /// Row numbers in place of ids.
+    pub(super) fn row_numbers(&self, range: Range<u64>) -> Result<Vec<u64>> {
+        // The number of rows is that of the coordinates; allocation may fail with an error.
+        let mut ids = zeros((range.end - range.start) as usize, &self.path)?;
+        ids.iter_mut().zip(range).for_each(|(id, row)| *id = row);
+        Ok(ids)
+    }
+
     fn ids(&self, range: Range<u64>) -> Result<Vec<u64>> {
-        let Some(table) = &self.ids else {
-            // The number of rows is that of the coordinates; allocation may fail with an error.
-            let mut ids = zeros((range.end - range.start) as usize, &self.path)?;
-            ids.iter_mut().zip(range).for_each(|(id, row)| *id = row);
-            return Ok(ids);
-        };
+        let Some(table) = &self.ids else { return self.row_numbers(range) };
         expect_unpacked(table);
         let rows = (range.end - range.start) as usize;
         let at = |refusal: Refusal| refusal.at(&self.path);
@@ -264,7 +277,7 @@ impl Source {
 }
 
 /// Whether a file has the HDF5 signature; I/O errors are reported elsewhere.
-fn is_hdf5(file: &mut std::fs::File) -> bool {
+pub(in crate::snapshot) fn is_hdf5(file: &mut std::fs::File) -> bool {
     let mut at = 0;
     loop {
         let mut bytes = [0; 8];
