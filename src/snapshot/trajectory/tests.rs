@@ -130,3 +130,17 @@ fn a_later_format_is_refused() {
         assert!(error.contains("format version is 2"), "{error}");
     }
 }
+
+#[test]
+fn a_field_that_is_not_asked_for_any_more_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let content = content(TrajectoryFormat::H5md);
+    let (path, _) = written(folder.path(), &content, &[0]);
+    let before = std::fs::read(&path).unwrap();
+    let mut less = content.clone();
+    less.plan.velocities = false;
+    let error = resumed(folder.path(), &less, 9).err().unwrap().to_string();
+    assert!(error.contains("it has velocity values") && error.contains("move the file away"), "{error}");
+    assert_eq!(std::fs::read(&path).unwrap(), before);
+    assert!(resumed(folder.path(), &content, 9).is_ok());
+}

@@ -10,7 +10,7 @@ use super::super::order::Order;
 use super::super::{Content, foreign, growing};
 use super::{ALL_PARTICLES, H5md, row_count, tables};
 use crate::comm::Communicator;
-use crate::particles::Particles;
+use crate::particles::{Field, Particles};
 use crate::snapshot::collective::{failure, options, partial_name, rename};
 use crate::snapshot::crash_guard::ReadGuard;
 use crate::snapshot::hdf::{self, Outcome, read_rows, read_string};
@@ -65,6 +65,12 @@ impl H5md {
         let mut count = |rows: u64| (frames, longest) = (frames.min(rows), longest.max(rows));
         for name in ["time", "value"] {
             count(row_count(&group.dataset(&format!("box/edges/{name}")).map_err(unreadable)?));
+        }
+        for field in [Field::Image, Field::Velocity, Field::Force] {
+            let name = field.name();
+            if group.link_exists(name) && self.tables.iter().all(|table| table.field != field) {
+                return Err(self.other(format!("it has {name} values, which the deck does not ask for")));
+            }
         }
         for table in &self.tables {
             let dataset = file.dataset(&table.name()).map_err(unreadable)?;
