@@ -29,6 +29,10 @@ constexpr unsigned CLUSTER = 8u;
 constexpr unsigned SUPER_CLUSTER = 64u;
 constexpr unsigned CLUSTERS = SUPER_CLUSTER / CLUSTER;
 
+// Particle lists have the neighbors of this many clusters in a row: a sweep that stages no more at once reads
+// each number in one round.
+constexpr unsigned ENTRIES_OF_ROUND = 128u;
+
 // Id of ghost rows: padding at the end of the columns that must not interact.
 constexpr unsigned long long GHOST = 0xffffffffffffffffull;
 

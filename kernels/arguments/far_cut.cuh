@@ -30,7 +30,7 @@ struct CutArguments {
     // Marks.
     unsigned char* marks;
 };
-HILBRIUM_SIZE(CutArguments, 72)
+HILBRIUM_SIZE(CutArguments, 80)
 HILBRIUM_OFFSET(CutArguments, rows, 0)
 HILBRIUM_OFFSET(CutArguments, level, 4)
 HILBRIUM_OFFSET(CutArguments, nodes, 8)
@@ -38,7 +38,7 @@ HILBRIUM_OFFSET(CutArguments, boxes, 16)
 HILBRIUM_OFFSET(CutArguments, first_box, 24)
 HILBRIUM_OFFSET(CutArguments, sections, 32)
 HILBRIUM_OFFSET(CutArguments, opening, 36)
-HILBRIUM_OFFSET(CutArguments, marks, 64)
+HILBRIUM_OFFSET(CutArguments, marks, 72)
 
 // Counts of the cuts' elements.
 struct CountCutArguments {

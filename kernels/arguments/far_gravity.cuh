@@ -3,8 +3,11 @@
 #pragma once
 
 #include "../arguments/layout.cuh"
+#include "../pair/real.cuh"
 
 namespace hilbrium {
+
+struct TargetBox;
 
 // The particles of a rank.
 struct GravitySources {
@@ -31,12 +34,12 @@ HILBRIUM_OFFSET(GravitySources, mass_unit, 56)
 
 // The multipole acceptance criterion (kernels/far/opening.cuh).
 struct OpeningParameters {
-    // A node is accepted beyond this times its radius.
-    float size_by_angle;
+    // A cluster, and a larger node, is accepted beyond this times its radius.
+    float size_by_angle[2];
     // A node is accepted beyond its radius plus this, the range of softening.
     float range;
-    // Relative criterion: accepted error of a node over the acceleration.
-    float relative;
+    // Accepted error of a cluster, and of a larger node (relative criterion only), over the acceleration.
+    float relative[2];
     // Accepted error of the local expansion over the acceleration.
     float far;
     // Periodic box: cut of the short-range part.
@@ -44,13 +47,33 @@ struct OpeningParameters {
     // Periodic box: radius above which a node is opened.
     float widest;
 };
-HILBRIUM_SIZE(OpeningParameters, 24)
+HILBRIUM_SIZE(OpeningParameters, 32)
 HILBRIUM_OFFSET(OpeningParameters, size_by_angle, 0)
-HILBRIUM_OFFSET(OpeningParameters, range, 4)
-HILBRIUM_OFFSET(OpeningParameters, relative, 8)
-HILBRIUM_OFFSET(OpeningParameters, far, 12)
-HILBRIUM_OFFSET(OpeningParameters, cut, 16)
-HILBRIUM_OFFSET(OpeningParameters, widest, 20)
+HILBRIUM_OFFSET(OpeningParameters, range, 8)
+HILBRIUM_OFFSET(OpeningParameters, relative, 12)
+HILBRIUM_OFFSET(OpeningParameters, far, 20)
+HILBRIUM_OFFSET(OpeningParameters, cut, 24)
+HILBRIUM_OFFSET(OpeningParameters, widest, 28)
+
+// Fields and candidates of groups of eight super-clusters (kernels/far/groups.cu).
+struct GroupFields {
+    // Boxes of all groups.
+    const TargetBox* boxes;
+    // Terms of the expansions of some groups.
+    Real* terms;
+    // Candidates of these groups.
+    unsigned* candidates;
+    // Three counts of each of these groups, or null.
+    unsigned* counts;
+    // Most candidates of a group.
+    unsigned capacity;
+};
+HILBRIUM_SIZE(GroupFields, 40)
+HILBRIUM_OFFSET(GroupFields, boxes, 0)
+HILBRIUM_OFFSET(GroupFields, terms, 8)
+HILBRIUM_OFFSET(GroupFields, candidates, 16)
+HILBRIUM_OFFSET(GroupFields, counts, 24)
+HILBRIUM_OFFSET(GroupFields, capacity, 32)
 
 // The force split of a periodic box (kernels/far/split.cuh), in the walk's unit of length. All zero in an
 // open box.

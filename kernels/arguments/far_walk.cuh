@@ -4,6 +4,7 @@
 
 #include "../arguments/layout.cuh"
 #include "../arguments/far_gravity.cuh"
+#include "../pair/real.cuh"
 
 namespace hilbrium {
 
@@ -17,6 +18,10 @@ struct WalkArguments {
     GravitySources sources;
     // Boxes of targets.
     const TargetBox* boxes;
+    // The first super-cluster, a multiple of 8.
+    unsigned first;
+    // Groups from that of the first super-cluster on.
+    GroupFields groups;
     // Nodes of this rank, then those over the received elements.
     const Node* nodes;
     // Multipoles of nodes.
@@ -48,24 +53,26 @@ struct WalkArguments {
     // Particles, near and far nodes of each super-cluster, or null.
     unsigned* interactions;
 };
-HILBRIUM_SIZE(WalkArguments, 1208)
+HILBRIUM_SIZE(WalkArguments, 1264)
 HILBRIUM_OFFSET(WalkArguments, sources, 0)
 HILBRIUM_OFFSET(WalkArguments, boxes, 64)
-HILBRIUM_OFFSET(WalkArguments, nodes, 72)
-HILBRIUM_OFFSET(WalkArguments, multipoles, 80)
-HILBRIUM_OFFSET(WalkArguments, received, 88)
-HILBRIUM_OFFSET(WalkArguments, places, 96)
-HILBRIUM_OFFSET(WalkArguments, particles, 104)
-HILBRIUM_OFFSET(WalkArguments, opening, 112)
-HILBRIUM_OFFSET(WalkArguments, split, 136)
-HILBRIUM_OFFSET(WalkArguments, squared_softening, 1128)
-HILBRIUM_OFFSET(WalkArguments, inverse_support, 1136)
-HILBRIUM_OFFSET(WalkArguments, constant, 1144)
-HILBRIUM_OFFSET(WalkArguments, own, 1152)
-HILBRIUM_OFFSET(WalkArguments, background, 1160)
-HILBRIUM_OFFSET(WalkArguments, acceleration, 1168)
-HILBRIUM_OFFSET(WalkArguments, potential, 1192)
-HILBRIUM_OFFSET(WalkArguments, interactions, 1200)
+HILBRIUM_OFFSET(WalkArguments, first, 72)
+HILBRIUM_OFFSET(WalkArguments, groups, 80)
+HILBRIUM_OFFSET(WalkArguments, nodes, 120)
+HILBRIUM_OFFSET(WalkArguments, multipoles, 128)
+HILBRIUM_OFFSET(WalkArguments, received, 136)
+HILBRIUM_OFFSET(WalkArguments, places, 144)
+HILBRIUM_OFFSET(WalkArguments, particles, 152)
+HILBRIUM_OFFSET(WalkArguments, opening, 160)
+HILBRIUM_OFFSET(WalkArguments, split, 192)
+HILBRIUM_OFFSET(WalkArguments, squared_softening, 1184)
+HILBRIUM_OFFSET(WalkArguments, inverse_support, 1192)
+HILBRIUM_OFFSET(WalkArguments, constant, 1200)
+HILBRIUM_OFFSET(WalkArguments, own, 1208)
+HILBRIUM_OFFSET(WalkArguments, background, 1216)
+HILBRIUM_OFFSET(WalkArguments, acceleration, 1224)
+HILBRIUM_OFFSET(WalkArguments, potential, 1248)
+HILBRIUM_OFFSET(WalkArguments, interactions, 1256)
 
 }  // namespace hilbrium
 

@@ -36,12 +36,7 @@ extern "C" __global__ void gravity_cut(const __grid_constant__ CutArguments args
     const unsigned long long warp = thread_of_grid() / WARP;
     const unsigned section = static_cast<unsigned>(warp / warps), lane = lane_index();
     if (section >= args.sections) { return; }
-    const Opening opening = {args.opening.size_by_angle, args.opening.range, args.opening.relative,
-                             args.opening.far,
-#if HILBRIUM_PERIODIC
-                             args.opening.cut, args.opening.widest
-#endif
-    };
+    const Opening opening = opening_of(args.opening);
     unsigned char* own = args.marks + static_cast<unsigned long long>(section) * section_warps(rows) * WARP;
     const unsigned first = static_cast<unsigned>(warp % warps) * WARP, place = first + lane;
     const unsigned offset = hierarchy_offset(rows, level);
@@ -59,7 +54,7 @@ extern "C" __global__ void gravity_cut(const __grid_constant__ CutArguments args
             if (box + lane < first_box[section + 1u]) {
                 const TargetBox target = args.boxes[box + lane];
                 opens = verdict(target, opening, float(node.x - target.x), float(node.y - target.y),
-                                float(node.z - target.z), node.radius, node.mass) == OPENED;
+                                float(node.z - target.z), node.radius, node.mass, level) == OPENED;
             }
             opened = __any_sync(FULL, opens);
         }

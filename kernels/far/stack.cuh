@@ -45,6 +45,20 @@ __device__ __forceinline__ bool next_child(const unsigned* stack, const Levels& 
     return place < levels.count[level];
 }
 
+// Takes the next 32 of a list of nodes and returns whether this lane has one of them: its level, its place in
+// the level, and its element in the arrays.
+__device__ __forceinline__ bool next_candidate(const unsigned* list, const Levels& levels, unsigned& next,
+                                               unsigned end, unsigned& level, unsigned& place, unsigned& element) {
+    const unsigned index = next + lane_index();
+    next += WARP;
+    if (index >= end) { return false; }
+    const unsigned node = list[index];
+    level = node >> LEVEL_SHIFT;
+    place = node & ((1u << LEVEL_SHIFT) - 1u);
+    element = levels.first[level] + place;
+    return true;
+}
+
 // Appends this lane's value to a list if `wanted`. All lanes must call.
 __device__ __forceinline__ void append(unsigned* list, unsigned& length, bool wanted, unsigned value) {
     const unsigned lanes = __ballot_sync(FULL, wanted);

@@ -9,6 +9,9 @@
 // - near nodes: the same with their multipoles (kernels/far/multipole.cuh);
 // - far nodes: one lane per node, into one local expansion for the super-cluster (kernels/far/local.cuh).
 //
+// Super-clusters of large systems do not start at the root but at the candidates of their group, whose far
+// nodes act on them by a common expansion (kernels/far/groups.cu).
+//
 // Several warps share the targets of a super-cluster if there are few: each takes every WARPS-th node of a
 // level, and the clusters of its nodes of the lowest level; their sums are added at the end. Sums then differ
 // by rounding from those of one warp.
@@ -16,7 +19,7 @@
 // Units are compiled for HILBRIUM_WARPS, HILBRIUM_REAL (float: mixed precision, where the sums over each
 // processed list are accumulated in double precision), HILBRIUM_ORDER, HILBRIUM_SOFTENING and
 // HILBRIUM_CRITERION.
-#include "../far/local.cuh"
+#include "../far/far_nodes.cuh"
 #include "../arguments/far_walk.cuh"
 #include "../far/opening.cuh"
 #include "../far/point.cuh"
@@ -42,11 +45,10 @@ constexpr unsigned WALK_BLOCKS = sizeof(Real) == 4 ? (HILBRIUM_ORDER == 2 ? 20u 
 constexpr unsigned WARPS_OF_TARGET = HILBRIUM_WARPS;
 
 // Chunk sizes of the lists. A walk step adds at most 32 entries to an incomplete chunk.
-constexpr unsigned FAR_CHUNK = 64u;
 constexpr unsigned NEAR_CHUNK = 32u;
 constexpr unsigned CLUSTER_CHUNK = 8u;
 
-// Shared memory of a warp: 3.7 kB in single, 5.2 kB in double precision.
+// Shared memory of a warp: 4.5 kB in single, 6 kB in double precision.
 struct Scratch {
     union {
         Real4 points[CLUSTER_CHUNK * CLUSTER];
@@ -65,11 +67,6 @@ struct Columns {
     const double *x, *y, *z, *mass;
     unsigned rows, stride;
     double length_unit, mass_unit;
-};
-
-struct Tree {
-    const Node* nodes;
-    const Multipole* multipoles;
 };
 
 // Double-precision accumulators of the chunks' sums.
@@ -151,31 +148,6 @@ __device__ __forceinline__ void gather_near(Scratch& scratch, const unsigned* el
     collect(targets[1], gathered[1]);
 }
 
-// Adds `count` far nodes, at most FAR_CHUNK, to the local expansion, whose terms are distributed over the
-// lanes.
-__device__ __forceinline__ void gather_far(const unsigned* elements, unsigned count, const Tree& tree,
-                                           const TargetBox& box, Real radius, Real squared_softening, double& low,
-                                           double& high) {
-    const unsigned lane = lane_index();
-    Real terms[LOCAL_TERMS];
-#pragma unroll
-    for (unsigned i = 0u; i < LOCAL_TERMS; ++i) { terms[i] = Real(0); }
-    __syncwarp();
-#pragma unroll 1
-    for (unsigned index = lane; index < count; index += WARP) {
-        const unsigned element = elements[index];
-        const Node node = tree.nodes[element];
-        const Multipole multipole = tree.multipoles[element];
-        local_of_node(multipole, Real(node.x - box.x), Real(node.y - box.y), Real(node.z - box.z), radius,
-                      squared_softening, terms);
-    }
-    __syncwarp();
-    Real sum_low, sum_high;
-    sum_of_terms(terms, sum_low, sum_high);
-    low += double(sum_low);
-    high += double(sum_high);
-}
-
 // Gravity on all rows: adds to the acceleration columns and sets the potential, except for ghosts. Their mass
 // must be 0, their positions may be anything.
 // The nodes of the hierarchy over the `received` elements follow those of the own one. For each element with
@@ -187,9 +159,10 @@ __device__ __forceinline__ void gather_far(const unsigned* elements, unsigned co
 // which is subtracted. `background` is added to the potentials of a periodic box. `softening` is the square
 // of the Plummer length or of the spline's support in the walk's unit, `inverse_support` belongs to the
 // spline. `interactions`, unless null, receives the numbers of particles, near nodes and far nodes of each
-// super-cluster.
-// Launch: one block of WARPS_OF_TARGET warps per super-cluster. Floor: instructions, see the three functions
-// above; a super-cluster reads 32 bytes per particle and 64 per node of its lists, mostly from caches.
+// super-cluster. `groups` are the fields and candidates of groups, if WARPS_OF_TARGET is 1, or null.
+// Launch: one block of WARPS_OF_TARGET warps per super-cluster from `first` on. Floor: instructions, see the
+// three functions above and `gather_far`; a super-cluster reads 32 bytes per particle and 64 per node of its
+// lists, mostly from caches.
 extern "C" __global__ void __launch_bounds__(WARP * WARPS_OF_TARGET, WALK_BLOCKS / WARPS_OF_TARGET)
     gravity_walk(const __grid_constant__ WalkArguments args) {
     const double* const position[3] = {args.sources.position[0], args.sources.position[1],
@@ -205,7 +178,7 @@ extern "C" __global__ void __launch_bounds__(WARP * WARPS_OF_TARGET, WALK_BLOCKS
     unsigned* const interactions = args.interactions;
     __shared__ Scratch scratch_of_warp[WARPS_OF_TARGET];
     __shared__ Levels levels_of_warp[WARPS_OF_TARGET];
-    const unsigned lane = lane_index(), warp = warp_of_block(), super = blockIdx.x;
+    const unsigned lane = lane_index(), warp = warp_of_block(), super = args.first + blockIdx.x;
     Scratch& scratch = scratch_of_warp[warp];
     Levels& levels = levels_of_warp[warp];
     TargetBox box = args.boxes[super];
@@ -233,16 +206,15 @@ extern "C" __global__ void __launch_bounds__(WARP * WARPS_OF_TARGET, WALK_BLOCKS
     const Softening softening = {Real(args.squared_softening), Real(args.inverse_support)};
     const Real softening_of_node = softening_of_nodes(softening);
 
-    const Opening opening = {args.opening.size_by_angle, args.opening.range, args.opening.relative,
-                             args.opening.far,
-#if HILBRIUM_PERIODIC
-                             args.opening.cut, args.opening.widest
-#endif
-    };
+    const Opening opening = opening_of(args.opening);
     Gathered gathered[2] = {{0.0, 0.0, 0.0, 0.0}, {0.0, 0.0, 0.0, 0.0}};
     double low = 0.0, high = 0.0;
     unsigned far_count = 0u, near_count = 0u, cluster_count = 0u;
     unsigned far_met = 0u, near_met = 0u, clusters_met = 0u;
+    const GroupFields& groups = args.groups;
+    const unsigned group = blockIdx.x / CLUSTERS;
+    const unsigned* const candidates = groups.candidates + static_cast<unsigned long long>(groups.capacity) * group;
+    const bool grouped = WARPS_OF_TARGET == 1u && groups.counts != nullptr && groups.counts[3u * group] != OVERFLOW;
 #if HILBRIUM_PERIODIC
     // Each image of the box that particles may be near to: the box minus whole periods. The lists are empty
     // between images.
@@ -267,16 +239,28 @@ extern "C" __global__ void __launch_bounds__(WARP * WARPS_OF_TARGET, WALK_BLOCKS
         const unsigned top = others == 0u
                                  ? init_levels(levels, rows, 0u)
                                  : init_levels(levels, args.received * CLUSTER, hierarchy_nodes(rows));
-        if (lane == 0u) { scratch.stack[0] = top << LEVEL_SHIFT; }
-        unsigned depth = 1u;
-        while (depth > 0u) {
+        unsigned depth = 1u, next = 0u, listed = 0u;
+        if (grouped) {
+            depth = 0u;
+            next = others == 0u ? 0u : groups.counts[3u * group];
+            listed = groups.counts[3u * group + others];
+        } else if (lane == 0u) {
+            scratch.stack[0] = top << LEVEL_SHIFT;
+        }
+        while (depth > 0u || next < listed) {
             __syncwarp();
             unsigned level = 0u, number = 0u, element = 0u;
             Verdict decided = SKIPPED;
-            if (next_child(scratch.stack, levels, depth, level, number, element)) {
+            const bool from_list = depth == 0u;
+            const bool there = from_list
+                                   ? next_candidate(candidates, levels, next, listed, level, number, element)
+                                   : next_child(scratch.stack, levels, depth, level, number, element);
+            if (there) {
                 const Node node = nodes[element];
                 decided = verdict(box, opening, float(node.x - box.x), float(node.y - box.y), float(node.z - box.z),
-                                  node.radius, node.mass);
+                                  node.radius, node.mass, level);
+                // The group accepts it, so that only rounding can open it.
+                if (from_list && level > 1u && decided == OPENED) { decided = NEAR; }
             }
             __syncwarp();
             // Clusters belong to the warp that has their parent; above them all warps open the same nodes.
@@ -292,7 +276,7 @@ extern "C" __global__ void __launch_bounds__(WARP * WARPS_OF_TARGET, WALK_BLOCKS
             append(scratch.clusters, cluster_count, decided == OPENED && level == 0u, number);
             append(scratch.near_nodes, near_count, decided == NEAR, element);
             append(scratch.far_nodes, far_count, decided == FAR, element);
-            const bool last = depth == 0u;
+            const bool last = depth == 0u && next >= listed;
             while (cluster_count >= CLUSTER_CHUNK || (last && cluster_count > 0u)) {
                 const unsigned count = smaller(cluster_count, CLUSTER_CHUNK);
                 cluster_count -= count;
@@ -330,13 +314,26 @@ extern "C" __global__ void __launch_bounds__(WARP * WARPS_OF_TARGET, WALK_BLOCKS
     }
 #endif
     __syncwarp();
-    scratch.terms[lane] = Real(low);
-    if (lane % 8u == 0u) { scratch.terms[WARP + lane / 8u] = Real(high); }
+    store_terms(scratch.terms, low, high);
     __syncwarp();
 #pragma unroll
     for (unsigned half = 0u; half < 2u; ++half) {
         gather_local(scratch.terms, Real(1) / radius, targets[half]);
         collect(targets[half], gathered[half]);
+    }
+    if (grouped) {
+        const TargetBox of_group = groups.boxes[super / CLUSTERS];
+        const Real inverse_radius = Real(1) / sqrt(Real(squared_radius_of_group(of_group)));
+        const Real* const terms = groups.terms + LOCAL_TERMS * group;
+#pragma unroll
+        for (unsigned half = 0u; half < 2u; ++half) {
+            targets[half].x += Real(box.x - of_group.x);
+            targets[half].y += Real(box.y - of_group.y);
+            targets[half].z += Real(box.z - of_group.z);
+            gather_local(terms, inverse_radius, targets[half]);
+            collect(targets[half], gathered[half]);
+        }
+        far_met += groups.counts[3u * group + 2u];
     }
     unsigned met[3] = {clusters_met * CLUSTER, near_met, far_met};
     if constexpr (WARPS_OF_TARGET > 1u) {

@@ -9,8 +9,10 @@
 // per word; word m of lane l is at 32 (begin + m) + l. All lanes are padded with 0 to the longest of the 32
 // lists.
 //
-// The order of neighbors within a lane's list is free. Lanes of a sweep that read 16 bytes each have bank
-// conflicts if their numbers are equal modulo 8. Lane l therefore starts with numbers equal to l modulo 8,
+// The order of neighbors within a lane's list is free. Neighbors in the first ENTRIES_OF_ROUND entries precede
+// those in the next ones: a sweep that cannot stage all entries takes them in rounds, and in each the lanes
+// have their neighbors in about the same words. Lanes of a sweep that read 16 bytes each have bank conflicts if
+// their numbers are equal modulo 8. In each round, lane l therefore starts with numbers equal to l modulo 8,
 // continues with l + 1, and so on.
 //
 // The first kernel tests distances and stores one bit per pair. After a prefix sum over the lengths of the
@@ -38,9 +40,13 @@ constexpr unsigned BATCH_ROWS = CLUSTER;
 // Words with any bit that a lane keeps in shared memory.
 constexpr unsigned MOST_WORDS = 64;
 
+// Batches of a round: their numbers precede those of the next round.
+constexpr unsigned BATCHES_OF_ROUND = ENTRIES_OF_ROUND / BATCH;
+
 // Bits of all pairs of a record: bit c of row s of batch b, lane l, is the pair with particle (s + l) % 8 of
 // entry 32 b + c. The rows of the first half precede those of the second one, and row s of all batches row
-// s + 1. A lane that reads its words in turn thus finds the numbers in the order of its list.
+// s + 1. A lane finds the numbers of a round in the order of its list by reading the words of its batches, row
+// by row.
 struct FoundRows {
     unsigned long long first;  // row
     unsigned batches;
@@ -190,25 +196,36 @@ struct NumbersMemory {
     unsigned short first[(MOST_WORDS + 1) * WARP];
 };
 
-// Reads the rows of a half in turn.
+// Reads the rows of a half: all rows of the batches of a round, then those of the next round.
 struct RowReader {
     const unsigned* words;  // of the lane
-    unsigned batches, batch = 0, residue = lane_index() % CLUSTER;
+    unsigned batches;
 
     // Calls `use` with the bits of each row and the number of bit 0; that of bit c is 8 c larger. As many
     // rows as a batch has are loaded at once.
     template <class Use> __device__ __forceinline__ void read(Use use) {
 #pragma unroll 1
-        for (unsigned left = batches; left > 0; --left, words += BATCH_ROWS * WARP) {
-            unsigned bits[BATCH_ROWS];
+        for (unsigned begin = 0; begin < batches; begin += BATCHES_OF_ROUND) {
+            const unsigned end = smaller(begin + BATCHES_OF_ROUND, batches);
+            unsigned loaded = begin, loaded_row = 0, batch = begin, residue = lane_index() % CLUSTER;
+#pragma unroll 1
+            for (unsigned left = end - begin; left > 0; --left) {
+                unsigned bits[BATCH_ROWS];
 #pragma unroll
-            for (unsigned k = 0; k < BATCH_ROWS; ++k) { bits[k] = words[WARP * k]; }
+                for (unsigned k = 0; k < BATCH_ROWS; ++k) {
+                    bits[k] = words[WARP * (loaded_row * batches + loaded)];
+                    if (++loaded == end) {
+                        loaded = begin;
+                        ++loaded_row;
+                    }
+                }
 #pragma unroll
-            for (unsigned k = 0; k < BATCH_ROWS; ++k) {
-                use(bits[k], CLUSTER * (BATCH * batch + 1) + residue);
-                if (++batch == batches) {
-                    batch = 0;
-                    residue = (residue + 1) % CLUSTER;
+                for (unsigned k = 0; k < BATCH_ROWS; ++k) {
+                    use(bits[k], CLUSTER * (BATCH * batch + 1) + residue);
+                    if (++batch == end) {
+                        batch = begin;
+                        residue = (residue + 1) % CLUSTER;
+                    }
                 }
             }
         }

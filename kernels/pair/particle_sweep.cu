@@ -4,7 +4,7 @@
 // One block per super-cluster. Its threads move the particles of neighbor clusters to the super-cluster's
 // frame and stage them with their prepared values in shared memory. Then SHARERS threads share the neighbors
 // of each particle and look them up there. Lists with more than HILBRIUM_ENTRIES entries are processed in
-// several rounds: in each, a thread uses the neighbors that are staged.
+// several rounds: in each, a thread uses the neighbors that are staged, and skips words without any.
 #include "../device.cuh"
 #include "../arguments/pair_particle_sweep.cuh"
 #include "../pair/law.cuh"
@@ -18,6 +18,9 @@ namespace pair {
 #define HILBRIUM_ENTRIES 96
 #endif
 constexpr unsigned ENTRIES = HILBRIUM_ENTRIES;
+
+// Entries of a round, if a list has more of them: as its numbers are ordered, where that is possible.
+constexpr unsigned ROUND = ENTRIES < ENTRIES_OF_ROUND ? ENTRIES : ENTRIES / ENTRIES_OF_ROUND * ENTRIES_OF_ROUND;
 
 // Threads per particle, and threads per block.
 #ifndef HILBRIUM_SHARERS
@@ -283,8 +286,8 @@ extern "C" __global__ void __launch_bounds__(hilbrium::pair::SWEEP_THREADS)
         stage_entries(all, stage, super_cluster, clusters, 0, entries);
         neighbors.take<true>(accumulator, stage, 0, entries);
     } else {
-        for (unsigned first = 0; first < entries; first += ENTRIES) {
-            const unsigned end = smaller(first + ENTRIES, entries);
+        for (unsigned first = 0; first < entries; first += ROUND) {
+            const unsigned end = smaller(first + ROUND, entries);
             __syncthreads();
             neighbors.prefetch();
             stage_entries(all, stage, super_cluster, clusters, first, end);

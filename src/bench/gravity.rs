@@ -1,6 +1,9 @@
-//! `bench gravity`: time of the tree walk and its error against direct summation.
+//! `bench gravity`: time of the tree walk and its error against direct summation, on processors or a GPU.
+
+mod on_device;
 
 use super::{Cell, Column, Common, Findings, Table};
+use crate::Result;
 use crate::far::accuracy::{Distribution, Experiment};
 use crate::far::periodic_accuracy::{PeriodicDistribution, PeriodicExperiment};
 use crate::far::{Expansion, GravityPlan, SofteningKernel};
@@ -13,7 +16,9 @@ use crate::far::{Expansion, GravityPlan, SofteningKernel};
     cost of an rms error: opening angle and time are interpolated between the measured angles, linearly\n\
     in the logarithms; there is no row if the error is outside of the measured range. The third table\n\
     compares a periodic cube at the program's default settings with an open box of the same particles.\n\
-    Its errors are those of the force, relative to the rms force, of Ewald sums."
+    Its errors are those of the force, relative to the rms force, of Ewald sums. With --device cuda there\n\
+    are the first two tables; times are those of the device, and far nodes act on a super-cluster of 64\n\
+    particles or a group of eight of them through local expansions."
 )]
 pub struct Options {
     /// Number of particles
@@ -31,12 +36,24 @@ pub struct Options {
     /// Opening angles, comma-separated
     #[arg(long, value_delimiter = ',', default_value = "0.3,0.5,0.7,1.0", value_parser = angle)]
     opening_angle: Vec<f64>,
-    /// The rms error whose cost is interpolated
-    #[arg(long, default_value_t = 2e-4, value_parser = error)]
-    error: f64,
+    /// The rms errors whose cost is interpolated, comma-separated
+    #[arg(long, value_delimiter = ',', default_value = "2e-4", value_parser = error)]
+    error: Vec<f64>,
     /// Number of particles compared with direct summation
     #[arg(long, default_value_t = 4000, value_parser = clap::value_parser!(u64).range(1..1_000_000))]
     compared: u64,
+    /// Where gravity is computed
+    #[arg(long, value_enum, default_value = "cpu")]
+    device: Place,
+}
+
+/// Where gravity is computed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Place {
+    /// Processors
+    Cpu,
+    /// A GPU
+    Cuda,
 }
 
 /// A sphere of point masses.
@@ -125,24 +142,49 @@ const AT_ERROR: &[Column] = &[
     ("s in all", "seconds"),
 ];
 
+impl Sphere {
+    fn distribution(self) -> Distribution {
+        match self {
+            Sphere::Plummer => Distribution::Plummer,
+            Sphere::Evrard => Distribution::Evrard,
+        }
+    }
+}
+
+impl Order {
+    fn expansion(self) -> Expansion {
+        match self {
+            Order::Quadrupole => Expansion::Quadrupole,
+            Order::Octupole => Expansion::Octupole,
+        }
+    }
+}
+
+fn experiment(options: &Options, sphere: Sphere) -> Experiment {
+    let (particles, compared) = (options.particles as usize, options.compared as usize);
+    Experiment::new(sphere.distribution(), particles, compared, (SofteningKernel::Plummer, 0.0))
+}
+
 /// Measures all combinations of distribution, expansion, precision and opening angle.
-pub(super) fn measure(options: &Options, common: &Common) -> Findings {
+///
+/// # Errors
+/// Those of a device.
+pub(super) fn measure(options: &Options, common: &Common) -> Result<Findings> {
+    match options.device {
+        Place::Cpu => Ok(on_processors(options, common)),
+        Place::Cuda => on_device::measure(options, common),
+    }
+}
+
+/// Measures processors.
+fn on_processors(options: &Options, common: &Common) -> Findings {
     let (mut table, mut at_error) = (Table::new(COLUMNS), Table::named("at_error", AT_ERROR));
     let repeats = common.repeats(5);
     for sphere in &options.distribution {
-        let distribution = match sphere {
-            Sphere::Plummer => Distribution::Plummer,
-            Sphere::Evrard => Distribution::Evrard,
-        };
-        let softening = (SofteningKernel::Plummer, 0.0);
-        let experiment =
-            Experiment::new(distribution, options.particles as usize, options.compared as usize, softening);
+        let experiment = experiment(options, *sphere);
         for precision in &options.precision {
             for order in &options.expansion {
-                let expansion = match order {
-                    Order::Quadrupole => Expansion::Quadrupole,
-                    Order::Octupole => Expansion::Octupole,
-                };
+                let expansion = order.expansion();
                 let mut curve = Vec::new();
                 let names = [
                     Cell::text(format!("{sphere:?}").to_lowercase()),
@@ -167,10 +209,12 @@ pub(super) fn measure(options: &Options, common: &Common) -> Findings {
                     ]);
                     table.push(row);
                 }
-                if let Some([angle, seconds, rate]) = interpolated(&curve, options.error) {
+                for (error, [angle, seconds, rate]) in
+                    options.error.iter().filter_map(|&error| Some((error, interpolated(&curve, error)?)))
+                {
                     let mut row = names.to_vec();
                     row.extend([
-                        Cell::Error(options.error),
+                        Cell::Error(error),
                         Cell::Number(angle, 3),
                         Cell::Number(seconds * 1e6 / options.particles as f64, 3),
                         Cell::Number(rate, 2),

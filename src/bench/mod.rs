@@ -125,7 +125,7 @@ pub fn measure(benchmark: &Benchmark, common: &Common, comm: &Communicator) -> R
         Benchmark::Neighbors(options) => neighbors::measure(options, common, comm)?,
         Benchmark::Keys(options) => keys::measure(options, common, comm)?,
         Benchmark::Sweep(options) => sweep::measure(options, common, comm)?,
-        Benchmark::Gravity(options) => gravity::measure(options, common),
+        Benchmark::Gravity(options) => gravity::measure(options, common)?,
         Benchmark::Spread(options) => spread::measure(options, common)?,
         Benchmark::Cells(options) => cells::measure(options, common)?,
         Benchmark::Search(options) => search::measure(options, common)?,

@@ -160,28 +160,44 @@ impl Experiment {
         }
         seconds.sort_by(f64::total_cmp);
         let self_potential = plan.kernel.central(plan.softening);
+        let (error, energy_error) = self.compare(|row| {
+            let gathered = &fields[row / SUPER_CLUSTER].gathered;
+            let [x, y, z, minus_potential] = [0, 1, 2, 3].map(|k| gathered[k][row % SUPER_CLUSTER]);
+            [x, y, z, self.particles[row][3] * self_potential - minus_potential]
+        });
+        GravityMeasurement { error, energy_error, seconds: seconds[seconds.len() / 2], statistics }
+    }
+
+    /// The particles `[x, y, z, mass]`, sorted along the curve.
+    pub fn particles(&self) -> &[[f64; 4]] {
+        &self.particles
+    }
+
+    /// The softening kernel and length of the direct sums.
+    pub fn softening(&self) -> (SofteningKernel, f64) {
+        (self.kernel, self.softening)
+    }
+
+    /// Compares accelerations x, y, z and potentials of rows, for G = 1, with the direct sums. Returns the
+    /// errors of [`GravityMeasurement::error`] and of [`GravityMeasurement::energy_error`].
+    pub fn compare(&self, field: impl Fn(usize) -> [f64; 4]) -> ([f64; 4], f64) {
         let mut errors: Vec<f64> = Vec::with_capacity(self.targets.len());
         let mut energy = [0.0; 2];
         for (&target, reference) in self.targets.iter().zip(&self.reference) {
-            let gathered = &fields[target / SUPER_CLUSTER].gathered;
+            let found = field(target);
             let (mut difference, mut size) = (0.0, 0.0);
             for d in 0..3 {
-                difference += (gathered[d][target % SUPER_CLUSTER] - reference[d]).powi(2);
+                difference += (found[d] - reference[d]).powi(2);
                 size += reference[d].powi(2);
             }
             errors.push((difference / size).sqrt());
-            energy[0] -= gathered[3][target % SUPER_CLUSTER] - self.particles[target][3] * self_potential;
+            energy[0] += found[3];
             energy[1] += reference[3];
         }
         errors.sort_by(f64::total_cmp);
         let at = |fraction: f64| errors[((errors.len() - 1) as f64 * fraction).round() as usize];
         let square = errors.iter().map(|error| error * error).sum::<f64>() / errors.len() as f64;
-        GravityMeasurement {
-            error: [square.sqrt(), at(0.5), at(0.99), at(1.0)],
-            energy_error: energy[0] / energy[1] - 1.0,
-            seconds: seconds[seconds.len() / 2],
-            statistics,
-        }
+        ([square.sqrt(), at(0.5), at(0.99), at(1.0)], energy[0] / energy[1] - 1.0)
     }
 }
 

@@ -152,6 +152,39 @@ fn warps_that_share_a_super_cluster_meet_its_nodes_once() {
     }
 }
 
+/// Far nodes of a group act through its expansion: about the same errors, of both expansions and criteria. Groups
+/// whose candidates exceed the capacity change no bit.
+#[test]
+fn groups_share_the_far_field_of_their_super_clusters() {
+    let device = Device::under_test().unwrap();
+    let criteria = [(0.6, Criterion::Geometric), (1.0, Criterion::RelativeError(1e-3))];
+    for (distribution, expansion, (opening_angle, criterion)) in [
+        (Distribution::Evrard, Expansion::Quadrupole, criteria[0]),
+        (Distribution::Plummer, Expansion::Quadrupole, criteria[1]),
+        (Distribution::Plummer, Expansion::Octupole, criteria[0]),
+    ] {
+        let plan = GravityPlan { opening_angle, criterion, expansion, softening: 0.01, ..Default::default() };
+        // the last group has one super-cluster, and that one particle
+        let (_, particles) = sample(distribution, 8 * 512 + 1, 5);
+        for precision in [Precision::Mixed, Precision::Double] {
+            let by = |capacity, at_once| {
+                let gravity = Gravity::new(&device, &plan, precision).unwrap().with_groups(capacity, at_once);
+                solved_by(gravity, &device, &particles, extent_of(&particles))
+            };
+            let (alone, met) = by(0, 1);
+            let (grouped, met_by_groups) = by(4096, 100);
+            let errors = [&alone, &grouped].map(|found| error(found, &particles, &plan));
+            println!("{plan:?} {precision:?}: {errors:?} {met:?} {met_by_groups:?}");
+            assert!(errors[1] < 1.2 * errors[0] && grouped != alone, "{plan:?} {precision:?}: {errors:?}");
+            // a node that is far from the group is far from each super-cluster, and replaces its children
+            assert_eq!(met_by_groups.points, met.points);
+            assert!(met_by_groups.far > met.far / 2 && met_by_groups.far < met.far + met.far / 10);
+            assert!(by(4096, 2).0 == grouped, "two groups at once");
+            assert!(by(3, 100).0 == alone, "candidates exceed the capacity");
+        }
+    }
+}
+
 #[test]
 fn opening_angle_zero_is_direct_summation() {
     let device = Device::under_test().unwrap();

@@ -232,6 +232,12 @@ fn gravity() -> Vec<Variant> {
                 .with("HILBRIUM_CRITERION", criterion);
             variants.push((walk.clone(), softening == 1 && criterion == 0));
             if softening == 1 || all_combinations() {
+                let groups = unit("far/groups.cu")
+                    .with("HILBRIUM_SOFTENING", softening)
+                    .with("HILBRIUM_CRITERION", criterion);
+                variants.push((groups, false));
+            }
+            if softening == 1 || all_combinations() {
                 variants.push((walk.with("HILBRIUM_WARPS", 4), false));
             }
         }

@@ -1,7 +1,7 @@
 //! The arguments that the kernels of gravity share.
 
-use super::Input;
-use super::twin::Element;
+use super::twin::{Element, Real};
+use super::{Input, Output};
 use bytemuck::{Pod, Zeroable};
 
 kernel_arguments! {
@@ -25,18 +25,32 @@ kernel_arguments! {
 
     /// The multipole acceptance criterion (kernels/far/opening.cuh).
     pub struct OpeningParameters {
-        /// A node is accepted beyond this times its radius.
-        pub size_by_angle: f32,
+        /// A cluster, and a larger node, is accepted beyond this times its radius.
+        pub size_by_angle: [f32; 2],
         /// A node is accepted beyond its radius plus this, the range of softening.
         pub range: f32,
-        /// Relative criterion: accepted error of a node over the acceleration.
-        pub relative: f32,
+        /// Accepted error of a cluster, and of a larger node (relative criterion only), over the acceleration.
+        pub relative: [f32; 2],
         /// Accepted error of the local expansion over the acceleration.
         pub far: f32,
         /// Periodic box: cut of the short-range part.
         pub cut: f32,
         /// Periodic box: radius above which a node is opened.
         pub widest: f32,
+    }
+
+    /// Fields and candidates of groups of eight super-clusters (kernels/far/groups.cu).
+    pub struct GroupFields {
+        /// Boxes of all groups.
+        pub boxes: Input<TargetBox>,
+        /// Terms of the expansions of some groups.
+        pub terms: Output<Real>,
+        /// Candidates of these groups.
+        pub candidates: Output<u32>,
+        /// Three counts of each of these groups, or null.
+        pub counts: Output<u32>,
+        /// Most candidates of a group.
+        pub capacity: u32,
     }
 
     /// The force split of a periodic box (kernels/far/split.cuh), in the walk's unit of length. All zero in an

@@ -25,6 +25,7 @@ pub mod finish_and_accelerate;
 pub mod finite;
 pub mod gather;
 pub mod gravity;
+pub mod groups;
 pub mod hierarchy;
 pub mod hilbert;
 pub mod langevin;
@@ -195,6 +196,7 @@ pub fn printed() -> Vec<(String, String)> {
         finite::print(),
         gather::print(),
         gravity::print(),
+        groups::print(),
         hierarchy::print(),
         hilbert::print(),
         langevin::print(),

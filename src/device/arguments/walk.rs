@@ -1,6 +1,6 @@
 //! Arguments of kernels/far/walk.cu.
 
-use super::gravity::{GravitySources, OpeningParameters, SplitArguments, TargetBox};
+use super::gravity::{GravitySources, GroupFields, OpeningParameters, SplitArguments, TargetBox};
 use super::twin::{Multipole, Node};
 use super::{Input, Output};
 
@@ -13,6 +13,10 @@ kernel_arguments! {
         pub sources: GravitySources,
         /// Boxes of targets.
         pub boxes: Input<TargetBox>,
+        /// The first super-cluster, a multiple of 8.
+        pub first: u32,
+        /// Groups from that of the first super-cluster on.
+        pub groups: GroupFields,
         /// Nodes of this rank, then those over the received elements.
         pub nodes: Input<Node>,
         /// Multipoles of nodes.

@@ -10,6 +10,7 @@
 //! hierarchy over them.
 
 mod essential;
+mod groups;
 mod long_range;
 mod sources;
 
@@ -37,6 +38,7 @@ use crate::pair::Precision;
 use crate::particles::Field;
 use crate::space::SimulationBox;
 use essential::{Essential, NODE_WORDS, of_others};
+use groups::Groups;
 use long_range::LongRange;
 use sources::{Sources, Tree, nodes_of};
 use std::ops::Range;
@@ -54,19 +56,26 @@ const REPRESENTATIVES_OF_ALL: usize = 4096;
 /// The edge of a cube over its half diagonal: the ratio of a node's size to its radius.
 const EDGE_BY_RADIUS: f64 = 1.154_700_538_379_251_5;
 
-/// Geometric criterion: a node is accepted beyond this times its size over the opening angle. Force errors
-/// then equal those of the processors' octree at the same angle (docs/src/gpu.md).
-const GEOMETRIC: f64 = 1.2;
+/// Geometric criterion: a cluster, and a larger node, is accepted beyond this times its size over the opening
+/// angle. In periodic boxes, where accelerations are not estimated, there is one factor for all nodes. Errors
+/// are then about those of the processors' octree at the same angle (docs/src/gpu.md).
+const GEOMETRIC: [f64; 2] = [0.9, 1.25];
+const GEOMETRIC_PERIODIC: f64 = 1.2;
 
-/// Relative criterion: the fraction of the plan's error that is accepted of a node.
-const RELATIVE: f64 = 0.45;
+/// Relative criterion: the fraction of the plan's error that is accepted of a cluster, and of a larger node.
+const RELATIVE: [f64; 2] = [0.85, 0.34];
 
-/// Accepted error of the local expansion of a far node over the acceleration: times the fourth power of the
-/// opening angle, or as a fraction of the relative criterion's error. Total errors grow by about a sixth.
-const FAR_BY_ANGLE: f64 = 1.2e-4;
-const FAR_BY_ERROR: f64 = 0.03;
+/// Errors over the acceleration that the geometric criterion accepts of a cluster, and of the local expansion
+/// of a far node, over the fourth power of the opening angle; and those of a local expansion as a fraction of
+/// what the relative criterion accepts of a larger node. These are the constants of the least work at a given
+/// error (docs/lab-notes/gpu.md).
+const CLUSTER_BY_ANGLE: f64 = 4.8e-3;
+const FAR_BY_ANGLE: f64 = 1.6e-4;
+const FAR_BY_ERROR: f64 = 0.07;
 
-/// The same factor for octupoles, whose smaller errors require smaller errors of the local expansion.
+/// With octupoles over with quadrupoles: errors accepted of a cluster by the geometric criterion, and of local
+/// expansions.
+const CLUSTERS_OF_OCTUPOLES: f64 = 0.25;
 const FAR_OF_OCTUPOLES: f64 = 0.125;
 
 /// Least squared softening of nodes (softening_of_nodes of kernels/far/point.cuh).
@@ -115,6 +124,7 @@ pub struct Gravity {
     walk: [Unit; 2],
     /// Warps a super-cluster, if set.
     warps: Option<usize>,
+    groups: Groups,
     essential: Essential,
     /// The long-range part in a periodic box.
     long_range: Option<LongRange>,
@@ -160,6 +170,11 @@ impl Gravity {
             .with("HILBRIUM_SOFTENING", softening)
             .with("HILBRIUM_CRITERION", criterion);
         let walk = [0, 1].map(|periodic| walk.clone().with("HILBRIUM_PERIODIC", periodic));
+        let groups = Unit::new("far/groups.cu")
+            .with("HILBRIUM_REAL", real)
+            .with("HILBRIUM_ORDER", order)
+            .with("HILBRIUM_SOFTENING", softening)
+            .with("HILBRIUM_CRITERION", criterion);
         let cut = Unit::new("far/cut.cu")
             .with("HILBRIUM_REAL", real)
             .with("HILBRIUM_ORDER", order)
@@ -174,6 +189,7 @@ impl Gravity {
             multipoles,
             walk,
             warps: None,
+            groups: Groups::new(device, groups, precision)?,
             essential: Essential::new(device, cut, words)?,
             long_range: None,
             precision,
@@ -431,6 +447,8 @@ impl Gravity {
         let arguments = WalkArguments {
             sources: sources.arguments,
             boxes: (&self.boxes).into(),
+            first: 0,
+            groups: Groups::none(),
             nodes: Input::cast(&self.nodes),
             multipoles: Input::cast(&self.moments),
             received: self.essential.received() as u32,
@@ -447,11 +465,35 @@ impl Gravity {
             potential,
             interactions: (&self.interaction_counts).into(),
         };
-        let warps =
-            self.warps.unwrap_or_else(|| self.device.workers(sources.groups, WARPS_WANTED, MOST_WARPS));
+        let batches = match self.long_range {
+            None => self.groups.batches(sources.groups, self.plan.opening_angle),
+            Some(_) => None,
+        };
+        let usual = if batches.is_some() { 1 } else { MOST_WARPS };
+        let warps = self.warps.unwrap_or_else(|| self.device.workers(sources.groups, WARPS_WANTED, usual));
         let unit = self.walk[usize::from(self.long_range.is_some())].clone().with("HILBRIUM_WARPS", warps);
         let kernel = self.device.kernel(&unit)?;
-        self.device.launch(&kernel, sources.groups, (WARP * warps) as u32, &arguments)
+        let Some((batches, capacity)) = batches.filter(|_| warps == 1) else {
+            return self.device.launch(&kernel, sources.groups, (WARP * warps) as u32, &arguments);
+        };
+        self.groups.make_boxes(sources, &self.boxes)?;
+        let tree = Tree { sources, nodes: &self.nodes, moments: &self.moments };
+        let walk = groups::Walk { tree, received: arguments.received, opening, squared_softening: squared };
+        for batch in batches {
+            let groups = self.groups.make_fields(&walk, &batch, capacity)?;
+            let of_batch = WalkArguments { first: batch.start as u32, groups, ..arguments };
+            self.device.launch(&kernel, batch.len(), WARP as u32, &of_batch)?;
+        }
+        Ok(())
+    }
+
+    /// Walks by one warp a super-cluster, with the most candidates of a group of eight super-clusters (0: walks
+    /// start at the root) and the number of groups at once: for tests and benchmarks.
+    #[must_use]
+    pub fn with_groups(mut self, capacity: usize, at_once: usize) -> Self {
+        self.groups.chosen = Some([capacity, at_once]);
+        self.warps = Some(1);
+        self
     }
 
     /// Sets the number of warps a super-cluster, 1, 2 or 4: for tests and benchmarks.
@@ -465,16 +507,22 @@ impl Gravity {
     fn opening(&self, length_unit: f64) -> OpeningParameters {
         let angle = self.plan.opening_angle;
         let range = (self.plan.kernel.range(self.plan.softening) * length_unit) as f32;
-        let octupoles = if self.plan.expansion == Expansion::Octupole { FAR_OF_OCTUPOLES } else { 1.0 };
-        let [size_by_angle, range, relative, far] = match self.plan.criterion {
-            _ if angle == 0.0 => [NEVER, range, 0.0, 0.0],
+        let [of_cluster, of_far] = match self.plan.expansion {
+            Expansion::Quadrupole => [1.0, 1.0],
+            Expansion::Octupole => [CLUSTERS_OF_OCTUPOLES, FAR_OF_OCTUPOLES],
+        };
+        let (size_by_angle, relative, far) = match self.plan.criterion {
+            _ if angle == 0.0 => ([NEVER; 2], [0.0; 2], 0.0),
             Criterion::Geometric => {
-                let size = (GEOMETRIC * EDGE_BY_RADIUS / angle).max(1.0);
-                [size as f32, range, 0.0, (FAR_BY_ANGLE * octupoles * angle.powi(4)) as f32]
+                let factors = if self.long_range.is_some() { [GEOMETRIC_PERIODIC; 2] } else { GEOMETRIC };
+                let size = factors.map(|factor| (factor * EDGE_BY_RADIUS / angle).max(1.0) as f32);
+                let power = angle.powi(4);
+                (size, [(CLUSTER_BY_ANGLE * of_cluster * power) as f32, 0.0], FAR_BY_ANGLE * of_far * power)
             }
             Criterion::RelativeError(error) => {
-                let error = RELATIVE * error;
-                [EDGE_BY_RADIUS as f32, range, error as f32, (FAR_BY_ERROR * octupoles * error) as f32]
+                let errors = RELATIVE.map(|factor| factor * error);
+                let far = FAR_BY_ERROR * of_far * errors[1];
+                ([EDGE_BY_RADIUS as f32; 2], errors.map(|error| error as f32), far)
             }
         };
         let [cut, widest] = self.long_range.as_ref().map_or([0.0; 2], |long_range| {
@@ -482,7 +530,7 @@ impl Gravity {
             let widest = if angle == 0.0 { -1.0 } else { RADIUS_BY_ANGLE * angle / split.splitting };
             [(split.cut * length_unit) as f32, (widest * length_unit) as f32]
         });
-        OpeningParameters { size_by_angle, range, relative, far, cut, widest }
+        OpeningParameters { size_by_angle, range, relative, far: far as f32, cut, widest }
     }
 
     /// The force split in units of the walk; zeros in an open box.
@@ -525,6 +573,8 @@ impl Gravity {
     pub fn bytes(&self) -> usize {
         let own =
             self.nodes.bytes() + self.moments.bytes() + self.boxes.bytes() + self.interaction_counts.bytes();
-        own + self.essential.bytes() + self.long_range.as_ref().map_or(0, LongRange::bytes)
+        own + self.groups.bytes()
+            + self.essential.bytes()
+            + self.long_range.as_ref().map_or(0, LongRange::bytes)
     }
 }
