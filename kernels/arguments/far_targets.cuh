@@ -24,14 +24,23 @@ struct TargetsArguments {
     float squared_softening;
     // The boxes.
     TargetBox* boxes;
+    // Super-clusters of a batch of walks.
+    unsigned batch;
+    // Super-clusters in the order of their walks.
+    unsigned* order;
+    // Numbers of long and of other walks put into the order of each batch.
+    unsigned* placed;
 };
-HILBRIUM_SIZE(TargetsArguments, 96)
+HILBRIUM_SIZE(TargetsArguments, 120)
 HILBRIUM_OFFSET(TargetsArguments, sources, 0)
 HILBRIUM_OFFSET(TargetsArguments, nodes, 64)
 HILBRIUM_OFFSET(TargetsArguments, others, 72)
 HILBRIUM_OFFSET(TargetsArguments, other_count, 80)
 HILBRIUM_OFFSET(TargetsArguments, squared_softening, 84)
 HILBRIUM_OFFSET(TargetsArguments, boxes, 88)
+HILBRIUM_OFFSET(TargetsArguments, batch, 96)
+HILBRIUM_OFFSET(TargetsArguments, order, 104)
+HILBRIUM_OFFSET(TargetsArguments, placed, 112)
 
 // Boxes of the nodes of a level.
 struct JoinBoxesArguments {

@@ -18,7 +18,9 @@ struct WalkArguments {
     GravitySources sources;
     // Boxes of targets.
     const TargetBox* boxes;
-    // The first super-cluster, a multiple of 8.
+    // Super-clusters in the order of their walks.
+    const unsigned* order;
+    // The first super-cluster of this batch, a multiple of 8.
     unsigned first;
     // Groups from that of the first super-cluster on.
     GroupFields groups;
@@ -53,26 +55,27 @@ struct WalkArguments {
     // Particles, near and far nodes of each super-cluster, or null.
     unsigned* interactions;
 };
-HILBRIUM_SIZE(WalkArguments, 1264)
+HILBRIUM_SIZE(WalkArguments, 1272)
 HILBRIUM_OFFSET(WalkArguments, sources, 0)
 HILBRIUM_OFFSET(WalkArguments, boxes, 64)
-HILBRIUM_OFFSET(WalkArguments, first, 72)
-HILBRIUM_OFFSET(WalkArguments, groups, 80)
-HILBRIUM_OFFSET(WalkArguments, nodes, 120)
-HILBRIUM_OFFSET(WalkArguments, multipoles, 128)
-HILBRIUM_OFFSET(WalkArguments, received, 136)
-HILBRIUM_OFFSET(WalkArguments, places, 144)
-HILBRIUM_OFFSET(WalkArguments, particles, 152)
-HILBRIUM_OFFSET(WalkArguments, opening, 160)
-HILBRIUM_OFFSET(WalkArguments, split, 192)
-HILBRIUM_OFFSET(WalkArguments, squared_softening, 1184)
-HILBRIUM_OFFSET(WalkArguments, inverse_support, 1192)
-HILBRIUM_OFFSET(WalkArguments, constant, 1200)
-HILBRIUM_OFFSET(WalkArguments, own, 1208)
-HILBRIUM_OFFSET(WalkArguments, background, 1216)
-HILBRIUM_OFFSET(WalkArguments, acceleration, 1224)
-HILBRIUM_OFFSET(WalkArguments, potential, 1248)
-HILBRIUM_OFFSET(WalkArguments, interactions, 1256)
+HILBRIUM_OFFSET(WalkArguments, order, 72)
+HILBRIUM_OFFSET(WalkArguments, first, 80)
+HILBRIUM_OFFSET(WalkArguments, groups, 88)
+HILBRIUM_OFFSET(WalkArguments, nodes, 128)
+HILBRIUM_OFFSET(WalkArguments, multipoles, 136)
+HILBRIUM_OFFSET(WalkArguments, received, 144)
+HILBRIUM_OFFSET(WalkArguments, places, 152)
+HILBRIUM_OFFSET(WalkArguments, particles, 160)
+HILBRIUM_OFFSET(WalkArguments, opening, 168)
+HILBRIUM_OFFSET(WalkArguments, split, 200)
+HILBRIUM_OFFSET(WalkArguments, squared_softening, 1192)
+HILBRIUM_OFFSET(WalkArguments, inverse_support, 1200)
+HILBRIUM_OFFSET(WalkArguments, constant, 1208)
+HILBRIUM_OFFSET(WalkArguments, own, 1216)
+HILBRIUM_OFFSET(WalkArguments, background, 1224)
+HILBRIUM_OFFSET(WalkArguments, acceleration, 1232)
+HILBRIUM_OFFSET(WalkArguments, potential, 1256)
+HILBRIUM_OFFSET(WalkArguments, interactions, 1264)
 
 }  // namespace hilbrium
 

@@ -9,6 +9,29 @@
 
 namespace hilbrium {
 
+// The order in which records are built.
+struct ListOrderArguments {
+    // Half widths and largest radii of the hierarchy's nodes.
+    const float4* extent;
+    // Number of rows.
+    unsigned rows;
+    // The first super-cluster.
+    unsigned first;
+    // Number of super-clusters.
+    unsigned super_clusters;
+    // Records in the order of their builds.
+    unsigned* order;
+    // Numbers of long and of other builds put into the order, initially 0.
+    unsigned* placed;
+};
+HILBRIUM_SIZE(ListOrderArguments, 40)
+HILBRIUM_OFFSET(ListOrderArguments, extent, 0)
+HILBRIUM_OFFSET(ListOrderArguments, rows, 8)
+HILBRIUM_OFFSET(ListOrderArguments, first, 12)
+HILBRIUM_OFFSET(ListOrderArguments, super_clusters, 16)
+HILBRIUM_OFFSET(ListOrderArguments, order, 24)
+HILBRIUM_OFFSET(ListOrderArguments, placed, 32)
+
 // Build of records.
 struct ListBuildArguments {
     // The search.
@@ -17,6 +40,8 @@ struct ListBuildArguments {
     unsigned first;
     // Number of super-clusters.
     unsigned super_clusters;
+    // Records in the order of their builds, or null.
+    const unsigned* order;
     // One slot per record: its first bytes.
     unsigned char* slots;
     // Bytes of a slot, a multiple of 4.
@@ -32,17 +57,18 @@ struct ListBuildArguments {
     // 1 for each record with halo rows, else 0; or null.
     unsigned char* boundary;
 };
-HILBRIUM_SIZE(ListBuildArguments, 200)
+HILBRIUM_SIZE(ListBuildArguments, 208)
 HILBRIUM_OFFSET(ListBuildArguments, search, 0)
 HILBRIUM_OFFSET(ListBuildArguments, first, 120)
 HILBRIUM_OFFSET(ListBuildArguments, super_clusters, 124)
-HILBRIUM_OFFSET(ListBuildArguments, slots, 128)
-HILBRIUM_OFFSET(ListBuildArguments, slot, 136)
-HILBRIUM_OFFSET(ListBuildArguments, overflow, 144)
-HILBRIUM_OFFSET(ListBuildArguments, counts, 168)
-HILBRIUM_OFFSET(ListBuildArguments, lengths, 176)
-HILBRIUM_OFFSET(ListBuildArguments, interior, 184)
-HILBRIUM_OFFSET(ListBuildArguments, boundary, 192)
+HILBRIUM_OFFSET(ListBuildArguments, order, 128)
+HILBRIUM_OFFSET(ListBuildArguments, slots, 136)
+HILBRIUM_OFFSET(ListBuildArguments, slot, 144)
+HILBRIUM_OFFSET(ListBuildArguments, overflow, 152)
+HILBRIUM_OFFSET(ListBuildArguments, counts, 176)
+HILBRIUM_OFFSET(ListBuildArguments, lengths, 184)
+HILBRIUM_OFFSET(ListBuildArguments, interior, 192)
+HILBRIUM_OFFSET(ListBuildArguments, boundary, 200)
 
 // Copy of records from slots and overflow to their destination.
 struct ListPlaceArguments {
@@ -95,6 +121,8 @@ HILBRIUM_OFFSET(ListMagnitudeArguments, magnitude, 40)
 
 }  // namespace hilbrium
 
+extern "C" __global__ void list_order(
+    const __grid_constant__ hilbrium::ListOrderArguments args);
 extern "C" __global__ void list_build(
     const __grid_constant__ hilbrium::ListBuildArguments args);
 extern "C" __global__ void list_place(

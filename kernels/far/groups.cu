@@ -37,7 +37,7 @@ extern "C" __global__ void __launch_bounds__(WARP) gravity_groups(const __grid_c
         if (lane < 3u) { counts[lane] = 0u; }
         return;
     }
-    box.squared_radius = squared_radius_of_group(box);
+    box.squared_radius = squared_radius_of_box(box);
     const Real radius = sqrt(Real(box.squared_radius));
     const Real squared_softening = softening_of_nodes({Real(args.squared_softening), Real(0)});
     Opening opening = opening_of(args.opening);

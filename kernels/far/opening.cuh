@@ -59,8 +59,8 @@ __device__ __forceinline__ Opening opening_of(const OpeningParameters& given) {
 // First count of a group whose candidates exceed their capacity.
 constexpr unsigned OVERFLOW = 0xffffffffu;
 
-// Squared radius of a sphere around the center of a group's box that contains all targets.
-__device__ __forceinline__ float squared_radius_of_group(const TargetBox& box) {
+// Squared radius of a sphere around the center of a box that contains it.
+__device__ __forceinline__ float squared_radius_of_box(const TargetBox& box) {
     return fmaxf(box.half_x * box.half_x + (box.half_y * box.half_y + box.half_z * box.half_z), 1e-24f);
 }
 

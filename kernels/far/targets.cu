@@ -3,6 +3,7 @@
 #include "../far/opening.cuh"
 #include "../arguments/far_targets.cuh"
 #include "../far/stack.cuh"
+#include "../order/long_first.cuh"
 
 namespace hilbrium {
 
@@ -77,9 +78,25 @@ __device__ __forceinline__ TargetBox box_of_bounds(double (&lower)[3], double (&
     return {middle[0], middle[1], middle[2], half[0], half[1], half[2], 0.0f, 0.0f};
 }
 
-// Computes the boxes of all super-clusters. Launch: one block of one warp per super-cluster. Floor: 32 bytes
-// per row, 48 bytes written per super-cluster, and 25 instructions per lane for every 32 nodes that the
-// estimate visits.
+// Whether the walk of a super-cluster is long: its box is large beside its smallest cluster. All lanes must call.
+__device__ __forceinline__ bool is_scattered(const Node* clusters, unsigned count, const TargetBox& box) {
+    const unsigned lane = lane_index();
+    const float own = lane < CLUSTERS && lane < count ? clusters[lane].radius : NOTHING_ACTS;
+    const float smallest = warp_smallest(own > 0.0f ? own : 1e30f);
+    const float limit = SCATTERED * smallest;
+    return squared_radius_of_box(box) > limit * limit;
+}
+
+// Puts a super-cluster into the order of the walks of its batch. All lanes must call.
+__device__ __forceinline__ void put_in_order(const TargetsArguments& args, unsigned super, bool long_walk) {
+    const unsigned batch = super / args.batch, first = batch * args.batch;
+    place_long_first(args.order, args.placed + 2u * batch, first, smaller(first + args.batch, gridDim.x), super,
+                     lane_index() == 0u, long_walk);
+}
+
+// Computes the boxes of all super-clusters, and the order of their walks within batches; `placed` holds two zeros
+// per batch. Launch: one block of one warp per super-cluster. Floor: 32 bytes per row, 52 bytes written per
+// super-cluster, and 25 instructions per lane for every 32 nodes that the estimate visits.
 extern "C" __global__ void __launch_bounds__(WARP)
     gravity_targets(const __grid_constant__ TargetsArguments args) {
     const double* const position[3] = {args.sources.position[0], args.sources.position[1],
@@ -96,6 +113,7 @@ extern "C" __global__ void __launch_bounds__(WARP)
                            first_row + WARP < rows && id[first_row + WARP] != GHOST};
     if (!__any_sync(FULL, there[0] || there[1])) {
         if (lane == 0u) { boxes[super] = {0.0, 0.0, 0.0, 0.0f, 0.0f, 0.0f, NOBODY_THERE, 0.0f}; }
+        put_in_order(args, super, false);
         return;
     }
     double place[2][3], lower[3] = {1e300, 1e300, 1e300}, upper[3] = {-1e300, -1e300, -1e300};
@@ -127,6 +145,9 @@ extern "C" __global__ void __launch_bounds__(WARP)
     const unsigned top = init_levels(levels, rows, 0u);
     box.acceleration = estimated_acceleration(stack, levels, top, args.nodes, args.others, args.other_count,
                                               box, args.squared_softening);
+    const unsigned first_cluster = CLUSTERS * super;
+    put_in_order(args, super,
+                 is_scattered(args.nodes + first_cluster, hierarchy_count(rows, 0u) - first_cluster, box));
     if (lane == 0u) { boxes[super] = box; }
 }
 HILBRIUM_EXPORT(gravity_targets)

@@ -46,9 +46,9 @@ constexpr unsigned WARPS_OF_TARGET = HILBRIUM_WARPS;
 
 // Chunk sizes of the lists. A walk step adds at most 32 entries to an incomplete chunk.
 constexpr unsigned NEAR_CHUNK = 32u;
-constexpr unsigned CLUSTER_CHUNK = 8u;
+constexpr unsigned CLUSTER_CHUNK = 16u;
 
-// Shared memory of a warp: 4.5 kB in single, 6 kB in double precision.
+// Shared memory of a warp: 5 kB in single, 7 kB in double precision.
 struct Scratch {
     union {
         Real4 points[CLUSTER_CHUNK * CLUSTER];
@@ -159,7 +159,7 @@ __device__ __forceinline__ void gather_near(Scratch& scratch, const unsigned* el
 // which is subtracted. `background` is added to the potentials of a periodic box. `softening` is the square
 // of the Plummer length or of the spline's support in the walk's unit, `inverse_support` belongs to the
 // spline. `interactions`, unless null, receives the numbers of particles, near nodes and far nodes of each
-// super-cluster. `groups` are the fields and candidates of groups, if WARPS_OF_TARGET is 1, or null.
+// super-cluster. `order` is that of `gravity_targets`. `groups` are the fields and candidates of groups, if WARPS_OF_TARGET is 1, or null.
 // Launch: one block of WARPS_OF_TARGET warps per super-cluster from `first` on. Floor: instructions, see the
 // three functions above and `gather_far`; a super-cluster reads 32 bytes per particle and 64 per node of its
 // lists, mostly from caches.
@@ -178,7 +178,8 @@ extern "C" __global__ void __launch_bounds__(WARP * WARPS_OF_TARGET, WALK_BLOCKS
     unsigned* const interactions = args.interactions;
     __shared__ Scratch scratch_of_warp[WARPS_OF_TARGET];
     __shared__ Levels levels_of_warp[WARPS_OF_TARGET];
-    const unsigned lane = lane_index(), warp = warp_of_block(), super = args.first + blockIdx.x;
+    const unsigned lane = lane_index(), warp = warp_of_block();
+    const unsigned super = args.order[args.first + blockIdx.x];
     Scratch& scratch = scratch_of_warp[warp];
     Levels& levels = levels_of_warp[warp];
     TargetBox box = args.boxes[super];
@@ -212,7 +213,7 @@ extern "C" __global__ void __launch_bounds__(WARP * WARPS_OF_TARGET, WALK_BLOCKS
     unsigned far_count = 0u, near_count = 0u, cluster_count = 0u;
     unsigned far_met = 0u, near_met = 0u, clusters_met = 0u;
     const GroupFields& groups = args.groups;
-    const unsigned group = blockIdx.x / CLUSTERS;
+    const unsigned group = super / CLUSTERS - args.first / CLUSTERS;
     const unsigned* const candidates = groups.candidates + static_cast<unsigned long long>(groups.capacity) * group;
     const bool grouped = WARPS_OF_TARGET == 1u && groups.counts != nullptr && groups.counts[3u * group] != OVERFLOW;
 #if HILBRIUM_PERIODIC
@@ -323,7 +324,7 @@ extern "C" __global__ void __launch_bounds__(WARP * WARPS_OF_TARGET, WALK_BLOCKS
     }
     if (grouped) {
         const TargetBox of_group = groups.boxes[super / CLUSTERS];
-        const Real inverse_radius = Real(1) / sqrt(Real(squared_radius_of_group(of_group)));
+        const Real inverse_radius = Real(1) / sqrt(Real(squared_radius_of_box(of_group)));
         const Real* const terms = groups.terms + LOCAL_TERMS * group;
 #pragma unroll
         for (unsigned half = 0u; half < 2u; ++half) {

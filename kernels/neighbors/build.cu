@@ -8,6 +8,7 @@
 #include "../device.cuh"
 #include "../arguments/neighbors_build.cuh"
 #include "../neighbors/walk.cuh"
+#include "../order/long_first.cuh"
 
 namespace hilbrium {
 
@@ -169,6 +170,29 @@ __device__ __forceinline__ void build_record_together(const ListRequest& request
     }
 }
 
+// Orders the builds of records, long ones first. `placed` is initially 0. Launch: one thread per record, blocks of
+// whole warps. Floor: 148 bytes per record.
+extern "C" __global__ void list_order(const __grid_constant__ ListOrderArguments args) {
+    const unsigned record = static_cast<unsigned>(thread_of_grid()), super_cluster = args.first + record;
+    const bool there = record < args.super_clusters;
+    bool scattered = false;
+    if (there) {
+        const auto squared_diagonal = [&](unsigned element) {
+            const float4 extent = args.extent[element];
+            return extent.w < 0.0f ? 0.0f : square(extent.x) + square(extent.y) + square(extent.z);
+        };
+        float smallest = 1e30f;
+        for (unsigned k = 0; k < CLUSTERS; ++k) {
+            const float own = squared_diagonal(CLUSTERS * super_cluster + k);
+            smallest = own > 0.0f ? fminf(smallest, own) : smallest;
+        }
+        const float whole = squared_diagonal(hierarchy_padded_count(args.rows, 0) + super_cluster);
+        scattered = whole > square(SCATTERED) * smallest;
+    }
+    place_long_first(args.order, args.placed, 0, args.super_clusters, record, there, scattered);
+}
+HILBRIUM_EXPORT(list_order)
+
 // Writes the first `slot` bytes of each super-cluster's record (a multiple of 4) to its slot and the windows
 // beyond to the overflow, and the entry counts and lengths of all records. If foreign rows follow the owned
 // ones, from the next super-cluster on, `interior` and `boundary` become 1 and 0 for records without such
@@ -178,8 +202,9 @@ __device__ __forceinline__ void build_record_together(const ListRequest& request
 // traffic is the boxes and positions of the surroundings, mostly from caches.
 extern "C" __global__ void __launch_bounds__(BUILD_WARPS * 32, BUILD_BLOCKS)
     list_build(const __grid_constant__ ListBuildArguments args) {
-    const unsigned record = warp_of_grid() / WARPS_OF_RECORD, slot = args.slot;
-    if (record >= args.super_clusters) { return; }
+    const unsigned turn = warp_of_grid() / WARPS_OF_RECORD, slot = args.slot;
+    if (turn >= args.super_clusters) { return; }
+    const unsigned record = args.order == nullptr ? turn : args.order[turn];
     const ListRequest request = list_request(args.search);
     unsigned count, length, end;
     const RecordPlace place = {args.slots + static_cast<unsigned long long>(slot) * record, slot, record,

@@ -7,7 +7,9 @@
 //! `hilbrium bench sweep --device cuda` measures builds of homogeneous lists, `hilbrium bench step --case
 //! evrard` those of a gas with free surfaces (row "neighbors").
 
-use super::arguments::build::{ListBuildArguments, ListMagnitudeArguments, ListPlaceArguments};
+use super::arguments::build::{
+    ListBuildArguments, ListMagnitudeArguments, ListOrderArguments, ListPlaceArguments,
+};
 use super::arguments::overflow::{OverflowWindow, RecordOverflow};
 use super::arguments::search::{ListRecords, ListSearch};
 use super::arguments::{Arguments, Input, Output, Rows};
@@ -157,6 +159,9 @@ pub struct ListBuilder {
     marks: [Buffer<u8>; 2],
     /// Length of all records, then with the number of windows; number of entries.
     ends: Buffer<u64>,
+    /// Records in the order of their builds, and counters of it.
+    order: Buffer<u32>,
+    placed: Buffer<u32>,
     /// Warps that share a record, if set.
     warps_of_record: Option<usize>,
 }
@@ -177,6 +182,8 @@ impl ListBuilder {
             overflow: Buffer::new(device, FIRST_OVERFLOW * OVERFLOW_WORDS)?,
             marks: [Buffer::new(device, 0)?, Buffer::new(device, 0)?],
             ends: Buffer::zeros(device, 3)?,
+            order: Buffer::new(device, 0)?,
+            placed: Buffer::zeros(device, 2)?,
             warps_of_record: None,
         })
     }
@@ -249,11 +256,22 @@ impl ListBuilder {
     ) -> Result<[u64; 2]> {
         let count = records.super_clusters.len();
         self.lengths.fill_range(count..count + 1, 0)?;
+        let shared_by = self.warps_of_record;
+        let shared_by = shared_by.unwrap_or_else(|| self.device.workers(count, WARPS_WANTED, MOST_WARPS));
+        let unit = Unit::new(ListBuildArguments::UNIT)
+            .with("HILBRIUM_PERIODIC", u8::from(search.is_periodic()))
+            .with("HILBRIUM_WARPS", WARPS)
+            .with("HILBRIUM_WARPS_OF_RECORD", shared_by);
+        let kernel = self.device.kernel(&unit)?;
+        if shared_by == 1 {
+            self.find_order(search, records, &unit)?;
+        }
         let [interior, boundary] = self.marks.each_ref().map(|marks| split.then_some(marks));
         let arguments = ListBuildArguments {
             search: search.arguments(Some(&self.magnitude)),
             first: records.super_clusters.start as u32,
             super_clusters: count as u32,
+            order: (shared_by == 1).then_some(&self.order).into(),
             slots: (&self.slots).into(),
             slot: self.slot,
             overflow: RecordOverflow {
@@ -266,13 +284,6 @@ impl ListBuilder {
             interior: interior.into(),
             boundary: boundary.into(),
         };
-        let shared_by = self.warps_of_record;
-        let shared_by = shared_by.unwrap_or_else(|| self.device.workers(count, WARPS_WANTED, MOST_WARPS));
-        let unit = Unit::new(ListBuildArguments::UNIT)
-            .with("HILBRIUM_PERIODIC", u8::from(search.is_periodic()))
-            .with("HILBRIUM_WARPS", WARPS)
-            .with("HILBRIUM_WARPS_OF_RECORD", shared_by);
-        let kernel = self.device.kernel(&unit)?;
         let warps = if shared_by > 1 { shared_by } else { WARPS };
         self.device.launch(
             &kernel,
@@ -295,6 +306,24 @@ impl ListBuilder {
         records.offsets.resize(count + 1)?;
         records.length = ends[0];
         Ok([ends[1] - ends[0], ends[2]])
+    }
+
+    /// Finds the order in which the records are built.
+    fn find_order(&mut self, search: &Search, records: &Records, unit: &Unit) -> Result<()> {
+        let count = records.super_clusters.len();
+        self.order.resize(count)?;
+        self.placed.fill_bytes(0)?;
+        let searched = search.arguments(None);
+        let arguments = ListOrderArguments {
+            extent: searched.extent,
+            rows: searched.rows,
+            first: records.super_clusters.start as u32,
+            super_clusters: count as u32,
+            order: (&self.order).into(),
+            placed: (&self.placed).into(),
+        };
+        let kernel = self.device.kernel(unit)?;
+        self.device.launch(&kernel, count.div_ceil(THREADS as usize), THREADS, &arguments)
     }
 
     /// Moves the records to their places.
@@ -321,7 +350,7 @@ impl ListBuilder {
     /// Allocated bytes of scratch memory.
     pub fn bytes(&self) -> usize {
         let marks = self.marks.iter().map(Buffer::bytes).sum::<usize>();
-        self.lengths.bytes() + self.slots.bytes() + self.overflow.bytes() + marks
+        self.lengths.bytes() + self.slots.bytes() + self.overflow.bytes() + self.order.bytes() + marks
     }
 
     /// Collects the numbers of interior and boundary records, if records are `split`.

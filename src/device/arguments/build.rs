@@ -7,6 +7,22 @@ use super::{Input, Output};
 kernel_arguments! {
     unit "neighbors/build.cu";
 
+    /// The order in which records are built.
+    pub struct ListOrderArguments for list_order {
+        /// Half widths and largest radii of the hierarchy's nodes.
+        pub extent: Input<[f32; 4]>,
+        /// Number of rows.
+        pub rows: u32,
+        /// The first super-cluster.
+        pub first: u32,
+        /// Number of super-clusters.
+        pub super_clusters: u32,
+        /// Records in the order of their builds.
+        pub order: Output<u32>,
+        /// Numbers of long and of other builds put into the order, initially 0.
+        pub placed: Output<u32>,
+    }
+
     /// Build of records.
     pub struct ListBuildArguments for list_build {
         /// The search.
@@ -15,6 +31,8 @@ kernel_arguments! {
         pub first: u32,
         /// Number of super-clusters.
         pub super_clusters: u32,
+        /// Records in the order of their builds, or null.
+        pub order: Input<u32>,
         /// One slot per record: its first bytes.
         pub slots: Output<u8>,
         /// Bytes of a slot, a multiple of 4.

@@ -21,6 +21,12 @@ kernel_arguments! {
         pub squared_softening: f32,
         /// The boxes.
         pub boxes: Output<TargetBox>,
+        /// Super-clusters of a batch of walks.
+        pub batch: u32,
+        /// Super-clusters in the order of their walks.
+        pub order: Output<u32>,
+        /// Numbers of long and of other walks put into the order of each batch.
+        pub placed: Output<u32>,
     }
 
     /// Boxes of the nodes of a level.

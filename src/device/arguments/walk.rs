@@ -13,7 +13,9 @@ kernel_arguments! {
         pub sources: GravitySources,
         /// Boxes of targets.
         pub boxes: Input<TargetBox>,
-        /// The first super-cluster, a multiple of 8.
+        /// Super-clusters in the order of their walks.
+        pub order: Input<u32>,
+        /// The first super-cluster of this batch, a multiple of 8.
         pub first: u32,
         /// Groups from that of the first super-cluster on.
         pub groups: GroupFields,

@@ -17,7 +17,7 @@ pub(super) const SUPER_CLUSTERS: usize = 8;
 const LEVEL: u32 = 2;
 
 /// Most groups whose candidates are stored at once.
-const MOST: usize = 4096;
+const MOST: usize = 8192;
 
 /// Groups a multiprocessor from which on there are enough for a warp each.
 const WANTED: usize = 8;
@@ -71,14 +71,19 @@ impl Groups {
         })
     }
 
+    /// Super-clusters of a batch of walks.
+    pub fn batch(&self) -> usize {
+        self.chosen.map_or(MOST, |[_, at_once]| at_once) * SUPER_CLUSTERS
+    }
+
     /// The ranges of super-clusters to walk one after the other, and the capacity of candidates; `None` if
     /// walks start at the root, as with few super-clusters.
     pub fn batches(&self, super_clusters: usize, angle: f64) -> Option<(Vec<Range<usize>>, usize)> {
         let groups = super_clusters.div_ceil(SUPER_CLUSTERS);
         let enough = angle > 0.0 && groups >= WANTED * self.device.multiprocessors() as usize;
         let usual = (CANDIDATES_AT_ONE / (angle * angle)).clamp(LEAST_CANDIDATES, MOST_CANDIDATES) as usize;
-        let [capacity, at_once] = self.chosen.unwrap_or([if enough { usual } else { 0 }, MOST]);
-        let step = at_once * SUPER_CLUSTERS;
+        let capacity = self.chosen.map_or(if enough { usual } else { 0 }, |[capacity, _]| capacity);
+        let step = self.batch();
         let range = |first: usize| first..super_clusters.min(first + step);
         (capacity > 0).then(|| ((0..super_clusters).step_by(step).map(range).collect(), capacity))
     }

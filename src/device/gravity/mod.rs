@@ -134,6 +134,9 @@ pub struct Gravity {
     nodes: Buffer<u64>,
     moments: Buffer<u64>,
     boxes: Buffer<TargetBox>,
+    /// Super-clusters in the order of their walks, and counters of it.
+    order: Buffer<u32>,
+    placed: Buffer<u32>,
     interaction_counts: Buffer<u32>,
 }
 
@@ -197,6 +200,8 @@ impl Gravity {
             nodes: Buffer::new(device, 0)?,
             moments: Buffer::new(device, 0)?,
             boxes: Buffer::new(device, 0)?,
+            order: Buffer::new(device, 0)?,
+            placed: Buffer::new(device, 0)?,
             interaction_counts: Buffer::new(device, 0)?,
         })
     }
@@ -386,6 +391,10 @@ impl Gravity {
             SofteningKernel::Spline => SMALLEST_SQUARE,
         };
         let others = self.essential.take_coarse(coarse)?;
+        let batch = self.groups.batch();
+        self.order.resize(sources.groups)?;
+        self.placed.resize(2 * sources.groups.div_ceil(batch))?;
+        self.placed.fill_bytes(0)?;
         let arguments = TargetsArguments {
             sources: sources.arguments,
             nodes: Input::cast(&self.nodes),
@@ -393,6 +402,9 @@ impl Gravity {
             other_count: coarse.len() as u32,
             squared_softening: squared,
             boxes: (&self.boxes).into(),
+            batch: batch as u32,
+            order: (&self.order).into(),
+            placed: (&self.placed).into(),
         };
         self.device.run(sources.groups, WARP as u32, &arguments)?;
         if ranks == 1 {
@@ -447,6 +459,7 @@ impl Gravity {
         let arguments = WalkArguments {
             sources: sources.arguments,
             boxes: (&self.boxes).into(),
+            order: (&self.order).into(),
             first: 0,
             groups: Groups::none(),
             nodes: Input::cast(&self.nodes),
@@ -571,9 +584,11 @@ impl Gravity {
 
     /// Allocated bytes on the device.
     pub fn bytes(&self) -> usize {
-        let own =
-            self.nodes.bytes() + self.moments.bytes() + self.boxes.bytes() + self.interaction_counts.bytes();
-        own + self.groups.bytes()
+        let tree = self.nodes.bytes() + self.moments.bytes();
+        let walks =
+            self.boxes.bytes() + self.order.bytes() + self.placed.bytes() + self.interaction_counts.bytes();
+        tree + walks
+            + self.groups.bytes()
             + self.essential.bytes()
             + self.long_range.as_ref().map_or(0, LongRange::bytes)
     }
