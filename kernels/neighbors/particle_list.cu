@@ -31,7 +31,7 @@ constexpr unsigned LIST_WARPS = 2, FIND_BLOCKS = 12;
 // Largest number of entries that 16 bits can address.
 constexpr unsigned MOST_ENTRIES = 8190;
 
-// Reasons why a list cannot be swept: too many entries, or pairs with several images of a cluster.
+// Reasons why a list cannot be swept: too many entries, or pairs with several images of a particle.
 constexpr unsigned TOO_MANY = 1, TOO_WIDE = 2;
 
 // Rows of 32 words for the bits of half a super-cluster and a batch of entries.
@@ -97,15 +97,14 @@ __device__ __forceinline__ uint2 find_neighbors(const ListRequest& request, Nibb
     const float slack =
         float(slack_of(magnitude, request.widest_period()) * request.scale) + 1e-14f * frame.extent;
 
-    bool wide = false;
+    bool wide = false;  // whether even particles may have several images in reach
 #pragma unroll 1
     for (unsigned batch = 0; batch < rows.batches; ++batch) {
         const unsigned entries = smaller(decoder.remaining(), BATCH);
         const bool there = lane < entries;
         const unsigned cluster = decoder.next();
-        bool of_a = false, of_b = false;
+        bool of_a = false, of_b = false, of_one_image = true;
         if (there) {
-            clusters[BATCH * batch + lane] = cluster;
             const float4 extent = request.extent[cluster];
             float3 center;
             approaches<HILBRIUM_PERIODIC>(request, frame, cluster, extent, center);
@@ -114,17 +113,20 @@ __device__ __forceinline__ uint2 find_neighbors(const ListRequest& request, Nibb
             const bool fit = fits<HILBRIUM_PERIODIC>(request, frame, center, extent);
             of_a = !fit || near_half(frame, 0, center, extent);
             of_b = !fit || near_half(frame, 1, center, extent);
-            wide |= !fit;
+            // A cluster of halos may span most of a periodic box: its particles then have images of their own.
+            of_one_image = fit || !HILBRIUM_PERIODIC;
+            clusters[BATCH * batch + lane] = of_one_image ? cluster : cluster | WIDE_ENTRY;
+            wide |= !fit && !fits<HILBRIUM_PERIODIC>(request, frame, {0.0f, 0.0f, 0.0f}, {0.0f, 0.0f, 0.0f, extent.w});
         }
         const unsigned near_a = __ballot_sync(FULL, of_a), near_b = __ballot_sync(FULL, of_b);
         const unsigned count = __popc(near_a | near_b);
         if (of_a || of_b) {
             const unsigned staged = __popc((near_a | near_b) & lanes_below());
-            memory.cluster[staged] = cluster;
+            memory.cluster[staged] = of_one_image ? cluster : cluster | WIDE_ENTRY;
             memory.place[staged] = lane;
             for (unsigned d = 0; HILBRIUM_PERIODIC && d < 3; ++d) {
                 const double period = request.period[d], center = request.center[d * request.nodes + cluster];
-                // The image nearest to the frame's center: others of an entry that fits are out of reach.
+                // The image nearest to the frame's center: others of an entry of one image are out of reach.
                 const double turns = period == 0.0 ? 0.0 : rint((center - frame.center[d]) / period);
                 memory.origin[d][staged] = frame.center[d] + turns * period;
             }

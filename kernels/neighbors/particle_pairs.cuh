@@ -22,7 +22,8 @@ struct ParticleListMemory {
     // Particles of the staged entries of a batch: -2 x, -2 y, -2 z, squared distance from the frame's center.
     float4 staged[CLUSTER * BATCH];
     float squared_radius[CLUSTER * BATCH];
-    // The staged entries: cluster, place in the batch, and the frame's center in the cluster's image.
+    // The staged entries: cluster, with WIDE_ENTRY if its particles have images of their own, place in the
+    // batch, and the frame's center in the cluster's image.
     unsigned cluster[BATCH], place[BATCH];
     double origin[3][BATCH];
 };
@@ -200,7 +201,11 @@ __device__ __forceinline__ float2 stage(const ListRequest& request, ParticleList
     const auto put = [&](unsigned entry, unsigned index, const Row& row) {
         float position[3];
         for (unsigned d = 0; d < 3; ++d) {
-            const double origin = HILBRIUM_PERIODIC ? memory.origin[d][entry] : memory.frame.center[d];
+            double origin = HILBRIUM_PERIODIC ? memory.origin[d][entry] : memory.frame.center[d];
+            if (HILBRIUM_PERIODIC && (memory.cluster[entry] & WIDE_ENTRY) != 0 && request.period[d] != 0.0) {
+                const double period = request.period[d], center = memory.frame.center[d];
+                origin = center + period * rint((row.position[d] - center) / period);
+            }
             position[d] = float((row.position[d] - origin) * request.scale);
         }
         float4 other = {-2.0f * NOWHERE, 0.0f, 0.0f, square(NOWHERE)};
@@ -220,8 +225,8 @@ __device__ __forceinline__ float2 stage(const ListRequest& request, ParticleList
 #pragma unroll 1
     for (unsigned first = 0; first < count; first += 2 * STEP) {
         const unsigned one = smaller(first + part, count - 1), two = smaller(first + STEP + part, count - 1);
-        const Row row_one(request, CLUSTER * memory.cluster[one] + lane % CLUSTER);
-        const Row row_two(request, CLUSTER * memory.cluster[two] + lane % CLUSTER);
+        const Row row_one(request, CLUSTER * (memory.cluster[one] & ~WIDE_ENTRY) + lane % CLUSTER);
+        const Row row_two(request, CLUSTER * (memory.cluster[two] & ~WIDE_ENTRY) + lane % CLUSTER);
         put(one, CLUSTER * first + lane, row_one);
         put(two, CLUSTER * (first + STEP) + lane, row_two);
     }
@@ -256,7 +261,8 @@ __device__ __forceinline__ void decide(const ListRequest& request, const Particl
                 const float excess = its.excess<true>(memory.staged[index], memory.squared_radius[index]);
                 // Wider than in the tests, whose sums may be rounded otherwise.
                 pair = fabsf(excess - its.doubt) <= 1.5f * its.doubt &&
-                       is_pair(request, its_row, CLUSTER * memory.cluster[index / CLUSTER] + index % CLUSTER);
+                       is_pair(request, its_row,
+                               CLUSTER * (memory.cluster[index / CLUSTER] & ~WIDE_ENTRY) + index % CLUSTER);
             }
             for (unsigned pairs = __ballot_sync(FULL, pair); pairs != 0; pairs &= pairs - 1) {
                 const unsigned which = first + __ffs(int(pairs)) - 1;

@@ -105,6 +105,18 @@ struct Accumulator {
     }
 };
 
+// Moves a piece of a position to the image nearest to the frame's center.
+__device__ __forceinline__ void fold(const Packed& rows, unsigned which, Piece& piece) {
+#pragma unroll
+    for (unsigned c = 0; c < PIECE; ++c) {
+        const unsigned d = which * PIECE + c;
+        if (d < 3u) {
+            const Real period = static_cast<Real>(rows.period[d]);
+            piece.values[c] -= period * ::rint(piece.values[c] * static_cast<Real>(rows.frequency[d]));
+        }
+    }
+}
+
 // Stages the particles of entries [begin, end) in the frame of the super-cluster: first each thread computes
 // the shift of an entry, then adds shifts to pieces of positions. Ends with a barrier.
 __device__ __forceinline__ void stage_entries(const Packed& rows, ParticleStage& stage,
@@ -115,23 +127,27 @@ __device__ __forceinline__ void stage_entries(const Packed& rows, ParticleStage&
     const unsigned which = threadIdx.x % PIECES, k = threadIdx.x / PIECES % CLUSTER, count = end - begin;
     const unsigned mine = threadIdx.x / (PIECES * CLUSTER);
     const Piece* pieces = reinterpret_cast<const Piece*>(rows.position) + PIECES * k + which;
-    const auto piece_of = [&](unsigned entry) {
+    // Bits of the pieces ahead whose particles have images of their own.
+    unsigned wide_ahead = 0;
+    const auto piece_of = [&](unsigned entry, unsigned b) {
         if (entry >= count) { return Piece{}; }
-        return pieces[static_cast<unsigned long long>(PIECES * CLUSTER) * clusters[begin + entry]];
+        const unsigned cluster = clusters[begin + entry];
+        wide_ahead |= (cluster & WIDE_ENTRY) != 0 ? 1u << b : 0u;
+        return pieces[static_cast<unsigned long long>(PIECES * CLUSTER) * (cluster & ~WIDE_ENTRY)];
     };
     // Loads in flight during the computation of the shifts.
     Piece ahead[BATCH];
 #pragma unroll
-    for (unsigned b = 0; b < BATCH; ++b) { ahead[b] = piece_of(mine + AT_ONCE * b); }
+    for (unsigned b = 0; b < BATCH; ++b) { ahead[b] = piece_of(mine + AT_ONCE * b, b); }
 
     const double* own = rows.frame + 6ull * super_cluster;
     for (unsigned entry = threadIdx.x; entry < count; entry += SWEEP_THREADS) {
-        const unsigned cluster = clusters[begin + entry];
+        const unsigned flagged = clusters[begin + entry], cluster = flagged & ~WIDE_ENTRY;
         const double* other = rows.frame + 6ull * (cluster / CLUSTERS);
         double by[3];
 #pragma unroll
         for (int d = 0; d < 3; ++d) { by[d] = other[d] - own[d]; }
-        if (rows.period[0] + rows.period[1] + rows.period[2] > 0.0) {
+        if (rows.period[0] + rows.period[1] + rows.period[2] > 0.0 && flagged == cluster) {
             const float4 box = rows.boxes[2ull * cluster];
             const float middle[3] = {box.x, box.y, box.z};
             // Image nearest to the frame's center: the list guarantees that no other image is in reach.
@@ -144,6 +160,8 @@ __device__ __forceinline__ void stage_entries(const Packed& rows, ParticleStage&
     const Piece* shifts = reinterpret_cast<const Piece*>(stage.shift) + which;
 #pragma unroll 1
     for (unsigned first = mine; first < count; first += AT_ONCE * BATCH) {
+        const unsigned wide = wide_ahead;
+        wide_ahead = 0;
 #pragma unroll
         for (unsigned b = 0; b < BATCH; ++b) {
             const unsigned entry = first + AT_ONCE * b;
@@ -152,17 +170,19 @@ __device__ __forceinline__ void stage_entries(const Packed& rows, ParticleStage&
                 const Piece shift = shifts[PIECES * entry];
 #pragma unroll
                 for (unsigned c = 0; c < PIECE; ++c) { piece.values[c] += shift.values[c]; }
+                if (wide >> b & 1) { fold(rows, which, piece); }
                 stage.rows[0].write_piece(CLUSTER * (entry + 1) + k, which, piece);
             }
         }
 #pragma unroll
-        for (unsigned b = 0; b < BATCH; ++b) { ahead[b] = piece_of(first + AT_ONCE * (BATCH + b)); }
+        for (unsigned b = 0; b < BATCH; ++b) { ahead[b] = piece_of(first + AT_ONCE * (BATCH + b), b); }
     }
     if constexpr (GROUPS > 0) {
         const Piece* further = reinterpret_cast<const Piece*>(rows.further) + PIECES * k + which;
 #pragma unroll 1
         for (unsigned entry = mine; entry < count; entry += AT_ONCE) {
-            const unsigned long long row = static_cast<unsigned long long>(CLUSTER) * clusters[begin + entry];
+            const unsigned long long row =
+                static_cast<unsigned long long>(CLUSTER) * (clusters[begin + entry] & ~WIDE_ENTRY);
             Piece pieces_of_row[GROUPS > 0 ? GROUPS : 1];
 #pragma unroll
             for (int group = 0; group < GROUPS; ++group) {

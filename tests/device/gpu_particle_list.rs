@@ -12,6 +12,7 @@ use hilbrium::neighbors::{Coding, ListRequest, ParticleList, SUPER_CLUSTER};
 use hilbrium::pair::{Energies, Forces, Kernel, PairLaw, Precision, naive};
 use hilbrium::particles::{Field, Particles};
 use hilbrium::space::{Boundary, SimulationBox, Vec3d, hilbert};
+use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use std::ops::Range;
@@ -35,6 +36,8 @@ struct Kind {
     /// Rows before and behind the owned ones, and whether every eleventh owned one is a ghost.
     halos: [usize; 2],
     ghosts: bool,
+    /// Whether the rows behind the owned ones are in no order, so that their clusters span the box.
+    mixed: bool,
 }
 
 const OPEN: Kind = Kind {
@@ -44,10 +47,14 @@ const OPEN: Kind = Kind {
     radii: [1.3, 2.3],
     halos: [128, 70],
     ghosts: true,
+    mixed: false,
 };
 /// So wide that one image of a cluster is in reach.
 const PERIODIC: Kind =
     Kind { periodic: true, count: 4096, radii: [1.1, 1.5], halos: [0; 2], ghosts: false, ..OPEN };
+/// As the halos of ranks, from several sides of the box.
+const MIXED: Kind = Kind { halos: [0, 1024], mixed: true, ..PERIODIC };
+const MIXED_ALIKE: Kind = Kind { radii: [1.4; 2], ..MIXED };
 const CROWDED: Kind = Kind { places: Places::Crowded, ..PERIODIC };
 
 struct Scene {
@@ -78,6 +85,9 @@ impl Scene {
             })
             .collect();
         places.sort_by_key(|&(key, _)| key);
+        if kind.mixed {
+            places[kind.count - kind.halos[1]..].shuffle(&mut random);
+        }
         let mut particles = Particles::new(fields, kind.count);
         let owned = kind.halos[0]..kind.count - kind.halos[1];
         let mut radius = vec![0.0; kind.count];
@@ -216,7 +226,7 @@ fn assert_scene_listed(device: &Device, scene: &Scene) -> usize {
 #[test]
 fn lists_are_those_of_the_processor() {
     let device = Device::under_test().unwrap();
-    for (seed, kind) in [OPEN, PERIODIC, CROWDED].into_iter().enumerate() {
+    for (seed, kind) in [OPEN, PERIODIC, CROWDED, MIXED].into_iter().enumerate() {
         assert_listed(&device, kind, seed as u64);
     }
     assert_listed(&device, Kind { radii: [1.4; 2], ..PERIODIC }, 4);
@@ -339,7 +349,7 @@ const DOUBLE_OF_INVERSE: f64 = 1e-10;
 #[test]
 fn one_cutoff() {
     let device = Device::under_test().unwrap();
-    for kind in [Kind { radii: [2.1; 2], ..OPEN }, Kind { radii: [1.4; 2], ..PERIODIC }] {
+    for kind in [Kind { radii: [2.1; 2], ..OPEN }, Kind { radii: [1.4; 2], ..PERIODIC }, MIXED_ALIKE] {
         let single = error(&device, Forces(salt()), Precision::Mixed, kind, 0);
         assert!(single < SINGLE, "{single:e}");
         let double = error(&device, Energies(salt()), Precision::Double, kind, 0);
@@ -350,7 +360,7 @@ fn one_cutoff() {
 #[test]
 fn cutoffs_of_particles() {
     let device = Device::under_test().unwrap();
-    for kind in [OPEN, PERIODIC] {
+    for kind in [OPEN, PERIODIC, MIXED] {
         let own = error(&device, density::Law { kernel: kernel() }, Precision::Mixed, kind, 0);
         assert!(own < SINGLE, "{own:e}");
         let either = error(&device, gradients::Law::new(kernel()), Precision::Double, kind, 0);
