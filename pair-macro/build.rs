@@ -13,6 +13,9 @@ fn main() {
     if env::var_os("CARGO_CFG_TARGET_OS").is_none_or(|system| system != "linux") {
         return;
     }
+    if env::var_os("CARGO_FEATURE_STATIC_HDF5").is_some() {
+        return check_static();
+    }
     let parallel = env::var_os("CARGO_FEATURE_MPI").is_some();
     let machine = env::var("CARGO_CFG_TARGET_ARCH").unwrap_or_default();
     let flavor = if parallel { "openmpi" } else { "serial" };
@@ -41,6 +44,18 @@ fn main() {
         );
     } else if !hdf5 {
         println!("cargo::error=HDF5 is not where HDF5_DIR says: set HDF5_DIR={usual} (`make` does so).");
+    }
+}
+
+/// Checks what the compilation of HDF5 needs.
+fn check_static() {
+    if env::var_os("HDF5_DIR").is_some() {
+        println!(
+            "cargo::error=static-hdf5 compiles HDF5, and HDF5_DIR names an installed one: unset it, and start cargo outside of the repository, whose configuration sets it; or `make wheel`."
+        );
+    }
+    if !has_program("cmake") {
+        println!("cargo::error=static-hdf5 compiles HDF5 with cmake: `pip install cmake`, or `make wheel`.");
     }
 }
 

@@ -7,6 +7,7 @@ mod pages;
 mod restart;
 mod run_directory;
 mod schedule;
+pub mod session;
 pub mod signals;
 mod status;
 pub mod stop;
@@ -44,7 +45,7 @@ pub enum Outcome {
     Stopped,
 }
 
-/// First value of [`Run::requested`] for a `hilbrium stop`, beside signal numbers.
+/// First value of [`requested`] for a `hilbrium stop`, beside signal numbers.
 const REQUEST: u64 = 1 << 32;
 
 /// Runs a deck to its end, from its start or from a checkpoint. The output directory is locked meanwhile.
@@ -77,13 +78,25 @@ pub fn run_listening(
         Some(checkpoint) => Run::restarted(deck, comm, device.as_ref(), checkpoint)?,
         None => Run::started(deck, comm, device.as_ref())?,
     };
-    let ended = run.run_to_end(signals, &mut run_directory).and_then(|outcome| {
-        run.outputs.finish(&mut run.simulation, outcome)?;
+    let Run { simulation, outputs } = &mut run;
+    run_and_finish(simulation, outputs, &mut || signals.caught(), &mut run_directory)
+}
+
+/// Runs to the end and writes the last outputs. `caught` returns the number of the signal that stops the run,
+/// 0 for none. Collective.
+fn run_and_finish(
+    simulation: &mut Simulation,
+    outputs: &mut Outputs,
+    caught: &mut dyn FnMut() -> usize,
+    run_directory: &mut RunDirectory,
+) -> Result<Outcome> {
+    let ended = run_to_end(simulation, outputs, caught, run_directory).and_then(|outcome| {
+        outputs.finish(simulation, outcome)?;
         Ok(outcome)
     });
     match &ended {
-        Ok(outcome) => run_directory.record_end(*outcome, run.simulation.step),
-        Err(error) => run.outputs.record_failure(&run.simulation, error),
+        Ok(outcome) => run_directory.record_end(*outcome, simulation.step),
+        Err(error) => outputs.record_failure(simulation, error),
     }
     ended
 }
@@ -217,17 +230,21 @@ pub fn tuning_of(plan: &Plan, comm: &Communicator) -> Result<Option<tuning::Tune
     tuning::tune(&mut simulation)
 }
 
-/// Performs all before the first step of a new run, and writes the outputs of the start.
-fn first_forces(simulation: &mut Simulation, device: Option<&Device>, outputs: &mut Outputs) -> Result<()> {
+/// Performs all before the first step of a new run.
+fn first_forces(simulation: &mut Simulation, device: Option<&Device>) -> Result<()> {
     simulation.check_particle_count()?;
     if let Some(found) = simulation.minimize()? {
         report::line(&minimization_text(&found));
     }
     move_to_device(simulation, device)?;
-    device.into_iter().for_each(|device| outputs.set_device(device.name()));
     simulation.evaluate_forces(0.0)?;
     simulation.choose_step(None)?;
     report_choice(tuning::tune(simulation)?);
+    Ok(())
+}
+
+/// Writes the outputs of the first state.
+fn first_outputs(simulation: &mut Simulation, outputs: &mut Outputs) -> Result<()> {
     outputs.first(simulation)?;
     simulation.clock.lap("output");
     Ok(())
@@ -252,7 +269,10 @@ impl Run {
         let mut outputs = Outputs::new(deck, comm, &earlier, started)?;
         let mut simulation = Simulation::new(plan.clone(), comm, start.bx, start.particles);
         simulation.plan.units.cgs = start.units;
-        if let Err(error) = first_forces(&mut simulation, device, &mut outputs) {
+        device.into_iter().for_each(|device| outputs.set_device(device.name()));
+        let first =
+            first_forces(&mut simulation, device).and_then(|()| first_outputs(&mut simulation, &mut outputs));
+        if let Err(error) = first {
             outputs.record_failure(&simulation, &error);
             return Err(error);
         }
@@ -286,116 +306,125 @@ impl Run {
         device.into_iter().for_each(|device| outputs.set_device(device.name()));
         Ok(Run { simulation, outputs })
     }
+}
 
-    fn run_to_end(&mut self, signals: &Signals, run_directory: &mut RunDirectory) -> Result<Outcome> {
-        let (mut fallback_logged, mut choice_logged) = (false, false);
-        while !self.done() {
-            let built = self.simulation.lists_built();
-            let advanced = self.step_length().and_then(|dt| {
-                let several = self.simulation.enqueues_steps(dt);
-                let most = if several { self.outputs.steps_to_output(&self.simulation, dt) } else { 1 };
-                self.simulation.advance_steps(dt, most).map(|steps| (dt, steps))
-            });
-            let (dt, steps) = match advanced {
-                Ok(performed) => performed,
-                Err(error) => {
-                    self.outputs.save_after_failure(&mut self.simulation);
-                    return Err(error);
-                }
-            };
-            if self.simulation.lists_built() != built {
-                let lines = tuning::follow(&mut self.simulation)?;
-                if !lines.is_empty() && (report::verbose() || !std::mem::replace(&mut choice_logged, true)) {
-                    lines.iter().for_each(|line| report::line(line));
-                    if !report::verbose() {
-                        report::line("later choices are logged with --verbose");
-                    }
-                }
-                if self.simulation.particle_lists_fell_back()
-                    && !std::mem::replace(&mut fallback_logged, true)
-                {
-                    report::line(
-                        "lists of particles cannot number the neighbors of all super-clusters in 16 bits, or \
-                         meet several images of a cluster in this box: lists of clusters are swept instead",
-                    );
+/// Advances to the end of the deck, or until a signal or a request stops the run. Collective.
+fn run_to_end(
+    simulation: &mut Simulation,
+    outputs: &mut Outputs,
+    caught: &mut dyn FnMut() -> usize,
+    run_directory: &mut RunDirectory,
+) -> Result<Outcome> {
+    let (mut fallback_logged, mut choice_logged) = (false, false);
+    while !is_done(simulation) {
+        let built = simulation.lists_built();
+        let next_output = outputs.next_time(simulation.time);
+        let advanced = step_length(simulation, next_output).and_then(|dt| {
+            let several = simulation.enqueues_steps(dt);
+            let most = if several { outputs.steps_to_output(simulation, dt) } else { 1 };
+            simulation.advance_steps(dt, most).map(|steps| (dt, steps))
+        });
+        let (dt, steps) = match advanced {
+            Ok(performed) => performed,
+            Err(error) => {
+                outputs.save_after_failure(simulation);
+                return Err(error);
+            }
+        };
+        if simulation.lists_built() != built {
+            let lines = tuning::follow(simulation)?;
+            if !lines.is_empty() && (report::verbose() || !std::mem::replace(&mut choice_logged, true)) {
+                lines.iter().for_each(|line| report::line(line));
+                if !report::verbose() {
+                    report::line("later choices are logged with --verbose");
                 }
             }
-            self.outputs.after_steps(&mut self.simulation, dt, steps)?;
-            let [stop, status_due] = self.requested(signals, run_directory);
-            if status_due > 0 {
-                self.outputs.write_status(&mut self.simulation);
-            }
-            self.outputs.refresh_page(&mut self.simulation);
-            match stop {
-                0 => {}
-                REQUEST => {
-                    report::line("stopping: asked to by `hilbrium stop`");
-                    return Ok(Outcome::Stopped);
-                }
-                signal => {
-                    report::line(&format!("stopping after {}", signals::name(signal as usize)));
-                    return Ok(Outcome::Stopped);
-                }
+            if simulation.particle_lists_fell_back() && !std::mem::replace(&mut fallback_logged, true) {
+                report::line(
+                    "lists of particles cannot number the neighbors of all super-clusters in 16 bits, or \
+                     meet several images of a cluster in this box: lists of clusters are swept instead",
+                );
             }
         }
-        Ok(Outcome::Done)
+        outputs.after_steps(simulation, dt, steps)?;
+        let [stop, status_due] = requested(simulation, outputs, caught(), run_directory);
+        if status_due > 0 {
+            outputs.write_status(simulation);
+        }
+        outputs.refresh_page(simulation);
+        match stop {
+            0 => {}
+            REQUEST => {
+                report::line("stopping: asked to by `hilbrium stop`");
+                return Ok(Outcome::Stopped);
+            }
+            signal => {
+                report::line(&format!("stopping after {}", signals::name(signal as usize)));
+                return Ok(Outcome::Stopped);
+            }
+        }
     }
+    Ok(Outcome::Done)
+}
 
-    fn done(&self) -> bool {
-        let Simulation { plan, step, time, .. } = &self.simulation;
-        at_the_end(&plan.run, plan.time_step.fixed, *step, *time)
-    }
+fn is_done(simulation: &Simulation) -> bool {
+    let Simulation { plan, step, time, .. } = simulation;
+    at_the_end(&plan.run, plan.time_step.fixed, *step, *time)
+}
 
-    /// Returns the time step that the criteria allow, shortened to hit the end time and the next output
-    /// exactly; a fixed step is never shortened.
-    fn step_length(&self) -> Result<f64> {
-        let simulation = &self.simulation;
-        let (time, allowed) = (simulation.time, simulation.next_step);
-        let end = simulation.plan.run.end_time.unwrap_or(f64::INFINITY);
-        let remaining = end.min(self.outputs.next_time(time)) - time;
-        if allowed < simulation.plan.time_step.smallest || allowed <= time * f64::EPSILON {
-            return Err(Error::State {
-                step: simulation.step,
-                what: format!(
-                    "the time step fell to {}, limited by {:?}",
-                    simulation.plan.units.format_quantity(allowed, Dimension::Time),
-                    simulation.limit
-                ),
-                remedy: "look for particles that come too close; more softening or viscosity often helps"
-                    .into(),
-            });
-        }
-        if let Some(fixed) = simulation.plan.time_step.fixed {
-            return Ok(fixed);
-        }
-        if planted(Fault::EndOvershot) && allowed.is_finite() {
-            return Ok(allowed);
-        }
-        if !allowed.is_finite() && !remaining.is_finite() {
-            return Err(Error::State {
-                step: simulation.step,
-                what: "nothing limits the time step".into(),
-                remedy: "set time_step.largest or run.end_time".into(),
-            });
-        }
-        // two nearly equal steps to the output, rather than a full one and a tiny one
-        Ok(if allowed >= remaining {
-            remaining
-        } else if 2.0 * allowed > remaining {
-            0.5 * remaining
-        } else {
-            allowed
-        })
+/// Returns the time step that the criteria allow, shortened to hit the end time and the next output exactly;
+/// a fixed step is never shortened.
+fn step_length(simulation: &Simulation, next_output: f64) -> Result<f64> {
+    let (time, allowed) = (simulation.time, simulation.next_step);
+    // beyond the end only a session goes on
+    let end = simulation.plan.run.end_time.filter(|end| *end > time).unwrap_or(f64::INFINITY);
+    let remaining = end.min(next_output) - time;
+    if allowed < simulation.plan.time_step.smallest || allowed <= time * f64::EPSILON {
+        return Err(Error::State {
+            step: simulation.step,
+            what: format!(
+                "the time step fell to {}, limited by {:?}",
+                simulation.plan.units.format_quantity(allowed, Dimension::Time),
+                simulation.limit
+            ),
+            remedy: "look for particles that come too close; more softening or viscosity often helps".into(),
+        });
     }
+    if let Some(fixed) = simulation.plan.time_step.fixed {
+        return Ok(fixed);
+    }
+    if planted(Fault::EndOvershot) && allowed.is_finite() {
+        return Ok(allowed);
+    }
+    if !allowed.is_finite() && !remaining.is_finite() {
+        return Err(Error::State {
+            step: simulation.step,
+            what: "nothing limits the time step".into(),
+            remedy: "set time_step.largest or run.end_time".into(),
+        });
+    }
+    // two nearly equal steps to the output, rather than a full one and a tiny one
+    Ok(if allowed >= remaining {
+        remaining
+    } else if 2.0 * allowed > remaining {
+        0.5 * remaining
+    } else {
+        allowed
+    })
+}
 
-    /// Returns the largest signal number caught by any rank, or [`REQUEST`], 0 for none; and 1 if the status
-    /// is due by the clock of rank 0, else 0. Collective.
-    fn requested(&self, signals: &Signals, run_directory: &mut RunDirectory) -> [u64; 2] {
-        let request = if run_directory.stop_requested() { REQUEST } else { 0 };
-        let comm = &self.simulation.domain.comm;
-        let status_due = comm.is_root() && self.outputs.status_is_due();
-        let mut asked = [request.max(signals.caught() as u64), u64::from(status_due)];
-        comm.all_max(&mut asked);
-        asked
-    }
+/// Returns the largest signal number caught by any rank, or [`REQUEST`], 0 for none; and 1 if the status is
+/// due by the clock of rank 0, else 0. Collective.
+fn requested(
+    simulation: &Simulation,
+    outputs: &Outputs,
+    caught: usize,
+    run_directory: &mut RunDirectory,
+) -> [u64; 2] {
+    let request = if run_directory.stop_requested() { REQUEST } else { 0 };
+    let comm = &simulation.domain.comm;
+    let status_due = comm.is_root() && outputs.status_is_due();
+    let mut asked = [request.max(caught as u64), u64::from(status_due)];
+    comm.all_max(&mut asked);
+    asked
 }

@@ -239,6 +239,11 @@ impl Deck<'_> {
         }
     }
 
+    /// Whether a caller gives the particles.
+    pub(super) fn gives_particles(&self) -> bool {
+        self.raw.given_particles
+    }
+
     fn plan(&mut self) -> Option<Plan> {
         let title = self.text("", "title");
         let units = self.units();

@@ -86,6 +86,17 @@ pub fn examine(name: &str, text: &str, overrides: &[String]) -> Result<Checked, 
     check::check(raw::Raw::new(name, text, overrides)).map(|checked| Checked { source, ..checked })
 }
 
+/// Like [`examine`], for a deck without a start, whose particles a caller gives ([`crate::start::given`]).
+///
+/// # Errors
+/// The report of all mistakes; a start in the deck is one.
+#[allow(clippy::result_large_err)]
+pub fn examine_without_start(name: &str, text: &str, overrides: &[String]) -> Result<Checked, Report> {
+    let source = (name.to_owned(), text.to_owned(), overrides.to_vec());
+    let raw = raw::Raw { given_particles: true, ..raw::Raw::new(name, text, overrides) };
+    check::check(raw).map(|checked| Checked { source, ..checked })
+}
+
 /// Returns the species names of a deck in the order of the text, even if the rest of the deck is wrong.
 pub fn species_names(text: &str) -> Vec<String> {
     let raw = raw::Raw::new("deck", text, &[]);

@@ -39,6 +39,8 @@ pub struct Raw {
     pub mistakes: Vec<Mistake>,
     /// Whether the TOML is malformed: keys that seem to be missing may be in the malformed part.
     pub malformed: bool,
+    /// Whether a caller gives the particles, so that the deck has no start.
+    pub given_particles: bool,
 }
 
 impl Raw {
@@ -51,6 +53,7 @@ impl Raw {
             system: UnitSystem::Reduced,
             mistakes: Vec::new(),
             malformed: false,
+            given_particles: false,
         };
         raw.deck(name, text, overrides.iter().rev().find_map(|option| unit_system_of_option(option)));
         for option in overrides {

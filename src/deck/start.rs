@@ -62,11 +62,18 @@ impl CaseReader for CaseSection<'_, '_> {
 
 impl Deck<'_> {
     /// Returns the start of the only case; reports an error and returns `None` if there is no case or
-    /// several.
+    /// several. Particles of a caller take the place of a file.
     pub(super) fn start(&mut self, species: &[SpeciesPlan]) -> Option<StartPlan> {
         let cases: Vec<(&str, Place)> =
             starts().filter_map(|case| Some((case, self.section(case)?))).collect();
         match cases.as_slice() {
+            [] if self.gives_particles() => Some(StartPlan::File(FileStart::new(GIVEN_PARTICLES.into()))),
+            [(case, place), ..] if self.gives_particles() => {
+                let message = format!("particles are given, and the deck has the start [{case}]");
+                let help = "remove the start from the deck, or give no particles";
+                self.report(Some(place.clone()), message, help);
+                None
+            }
             [(case, _)] => Some(self.case(case, species)),
             [] => {
                 let names = starts().map(|case| format!("[{case}]")).collect::<Vec<_>>().join(", ");

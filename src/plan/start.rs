@@ -203,6 +203,9 @@ choice! {
     }
 }
 
+/// Name of the particles that a caller gives instead of a file, in messages.
+pub const GIVEN_PARTICLES: &str = "the given particles";
+
 /// `[start.file]`
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FileStart {

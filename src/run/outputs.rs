@@ -7,7 +7,7 @@ use super::Outcome;
 use super::pages::Pages;
 use super::restart::OutputState;
 use super::run_directory::{remove_files, set_aside_snapshots, snapshot_path};
-use super::schedule::Schedule;
+use super::schedule::{Schedule, steps_until};
 use super::status::{Counters, StatusFile};
 use crate::comm::Communicator;
 use crate::deck::Checked;
@@ -22,13 +22,9 @@ use crate::snapshot::{self, Header};
 use crate::sph::SmoothingStatistics;
 use crate::status::State;
 use crate::step::Simulation;
-use crate::step::fixed::{at_the_end, time_after};
+use crate::step::fixed::at_the_end;
 use crate::units::Dimension;
 use crate::{Error, Result};
-
-/// Most steps without a look at the schedules, so that outputs by wall time, signals and requests to stop are
-/// not late.
-const MOST_STEPS: u64 = 32;
 
 /// Trajectory output; the file is opened with the first frame.
 struct TrajectoryOutput {
@@ -153,12 +149,13 @@ impl Outputs {
         self.schedules().map(|schedule| schedule.next_time(time)).fold(f64::INFINITY, f64::min)
     }
 
-    /// Writes observables, measurements, a frame and a snapshot of the start, after the first forces.
+    /// Writes observables, measurements, a frame and a snapshot of the first state, after its forces.
     ///
     /// # Errors
     /// [`Error::File`], on all ranks.
     pub fn first(&mut self, simulation: &mut Simulation) -> Result<()> {
         simulation.notes().iter().for_each(|note| report::line(note));
+        self.first_step = simulation.step;
         let observed = self.observe(simulation, 0.0)?;
         self.output_state.first_energy = observed.conserved_energy();
         self.measure(simulation)?;
@@ -169,18 +166,12 @@ impl Outputs {
     }
 
     /// Number of steps of length `dt` to the first after which an output is due by step or time, or the run
-    /// ends: at most [`MOST_STEPS`].
+    /// ends, or a number without one.
     pub fn steps_to_output(&self, simulation: &Simulation, dt: f64) -> u64 {
-        let (run, fixed) = (&simulation.plan.run, simulation.plan.time_step.fixed);
-        let (mut step, mut time) = (simulation.step, simulation.time);
-        (1..MOST_STEPS)
-            .find(|_| {
-                (step, time) = (step + 1, time_after(time, dt, fixed, run.end_time));
-                at_the_end(run, fixed, step, time)
-                    || self.measurements.due(step, time)
-                    || self.schedules().any(|schedule| schedule.is_met(time - dt, time, step))
-            })
-            .unwrap_or(MOST_STEPS)
+        steps_until(&simulation.plan, (simulation.step, simulation.time), dt, |before, now, step| {
+            self.measurements.due(step, now)
+                || self.schedules().any(|schedule| schedule.is_met(before, now, step))
+        })
     }
 
     fn schedules(&self) -> impl Iterator<Item = &Schedule> {

@@ -3,7 +3,8 @@
 use std::time::Instant;
 
 use crate::comm::Communicator;
-use crate::plan::Every;
+use crate::plan::{Every, Plan};
+use crate::step::fixed::{at_the_end, time_after};
 
 /// Decides when an output is due. Except for wall time this depends on time and step only, so that a restart
 /// keeps the rhythm.
@@ -62,6 +63,27 @@ impl Schedule {
     pub fn restart_wall_clock(&mut self) {
         self.wall_start = Instant::now();
     }
+}
+
+/// Most steps without a look at the schedules, so that outputs by wall time, signals and requests to stop are
+/// not late.
+const MOST_STEPS: u64 = 32;
+
+/// Returns the number of steps of length `dt` from this step and time to the first one after which the run
+/// ends or `is_due(time before, time, step)`: at most [`MOST_STEPS`].
+pub fn steps_until(
+    plan: &Plan,
+    (mut step, mut time): (u64, f64),
+    dt: f64,
+    is_due: impl Fn(f64, f64, u64) -> bool,
+) -> u64 {
+    let (run, fixed) = (&plan.run, plan.time_step.fixed);
+    (1..MOST_STEPS)
+        .find(|_| {
+            (step, time) = (step + 1, time_after(time, dt, fixed, run.end_time));
+            at_the_end(run, fixed, step, time) || is_due(time - dt, time, step)
+        })
+        .unwrap_or(MOST_STEPS)
 }
 
 /// Returns the first multiple of `period` after `time`; a time within rounding of a multiple has reached it.

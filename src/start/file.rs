@@ -44,6 +44,28 @@ pub(super) fn start(file: &FileStart, plan: &Plan, comm: &Communicator, fields: 
     let (header, read) = read_snapshot_slice(&file.path, comm)?;
     check_fields(plan, &header, &read, &file.path)?;
     let (units, unit_note) = units::of_hdf5(&file.path, header.stated.units.then_some(header.units), plan)?;
+    let (particles, Enclosure { bx, notes: about_box }) =
+        fit_to_plan(&file.path, &header, &read, plan, comm, fields)?;
+    let mut notes = vec![summary(&file.path, &header, &read)];
+    let about = header.stated.notes.into_iter().chain(unit_note).chain(unused(plan, &read, file));
+    notes.extend(about.map(|note| format!("{}: {note}", file.path.display())));
+    notes.extend(about_box);
+    Ok(Start { bx, particles, units, notes })
+}
+
+/// The box, and the particles with the `fields` of the plan, of those that were read or given and have what
+/// the plan needs. Collective.
+///
+/// # Errors
+/// [`Error::Content`] if they do not fit the plan; those of the box.
+pub(super) fn fit_to_plan(
+    path: &Path,
+    header: &Header,
+    read: &Particles,
+    plan: &Plan,
+    comm: &Communicator,
+    fields: &[Field],
+) -> Result<(Particles, Enclosure)> {
     let mut particles = Particles::new(fields, read.len());
     particles.id.copy_from_slice(&read.id);
     fill_common(&mut particles, plan);
@@ -56,27 +78,23 @@ pub(super) fn start(file: &FileStart, plan: &Plan, comm: &Communicator, fields: 
         }
     }
     let assigned = species::assign(&mut particles, &header.species, plan);
-    comm.agree(assigned.map_err(|mismatch| mismatch.of_file(&file.path)))?;
-    check_three_dimensional(plan, &file.path, comm, &particles)?;
+    comm.agree(assigned.map_err(|mismatch| mismatch.of_file(path)))?;
+    check_three_dimensional(plan, path, comm, &particles)?;
     let stated = FileBox {
-        path: &file.path,
+        path,
         corners: header.stated.bx.then_some([header.bx.lower, header.bx.upper]),
         boundary: header.stated.boundary.then_some(header.bx.boundary),
         states_boundary: header.stated.boundary,
     };
-    let Enclosure { bx, notes: about_box } = enclose(plan, Some(&stated), comm, &mut particles)?;
+    let enclosure = enclose(plan, Some(&stated), comm, &mut particles)?;
     if particles.has(Field::SmoothingLength) {
-        guess_smoothing_lengths(&bx, neighbors(plan), comm, &mut particles);
+        guess_smoothing_lengths(&enclosure.bx, neighbors(plan), comm, &mut particles);
     }
-    let mut notes = vec![summary(&file.path, &header, &read)];
-    let about = header.stated.notes.into_iter().chain(unit_note).chain(unused(plan, &read, file));
-    notes.extend(about.map(|note| format!("{}: {note}", file.path.display())));
-    notes.extend(about_box);
-    Ok(Start { bx, particles, units, notes })
+    Ok((particles, enclosure))
 }
 
-/// The fields taken from an HDF5 file.
-const FIELDS: [Field; 8] = [
+/// The fields taken from an HDF5 file, or from given particles.
+pub(super) const FIELDS: [Field; 8] = [
     Field::Position,
     Field::Velocity,
     Field::Mass,
@@ -88,7 +106,7 @@ const FIELDS: [Field; 8] = [
 ];
 
 /// Checks that a file has the fields the plan needs, and no unread particles that gravity would miss.
-fn check_fields(plan: &Plan, header: &Header, read: &Particles, path: &Path) -> Result<()> {
+pub(super) fn check_fields(plan: &Plan, header: &Header, read: &Particles, path: &Path) -> Result<()> {
     let refused = |what: String, remedy: String| Err(Error::Content { path: path.to_owned(), what, remedy });
     let charged = plan.interaction.as_ref().is_some_and(|interaction| interaction.coulomb.is_some());
     // The reader refuses files without masses.

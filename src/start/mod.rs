@@ -1,4 +1,4 @@
-//! Initial conditions: uniform boxes, the cases of `crate::cases`, and files.
+//! Initial conditions: uniform boxes, the cases of `crate::cases`, files, and particles that a caller gives.
 //!
 //! Every rank makes its own share of the particles, independent of the number of ranks: particle `k` of a
 //! start is always the same. Patterns are enumerated in a fixed order, of which a rank keeps its range of
@@ -8,6 +8,7 @@ mod composition;
 mod configuration;
 mod file;
 pub mod formats;
+mod given;
 mod radial_table;
 pub(crate) mod species;
 mod start_box;
@@ -23,6 +24,8 @@ use crate::plan::{FileFormat, Plan, StartPlan};
 use crate::space::{SimulationBox, Vec3d};
 use crate::{Error, Result};
 use start_box::{Enclosure, enclose};
+
+pub use given::{check_values, given};
 
 /// Neighbor number for the first smoothing lengths if the deck has no `[sph]`.
 const DEFAULT_NEIGHBORS: f64 = 100.0;

@@ -8,6 +8,7 @@ use crate::device::domain::Domain;
 use crate::device::exchange::Exchange;
 use crate::device::totals::totals;
 use crate::device::{Device, external, gas, time_step as time_step_of_device, verlet};
+use crate::molecules::Molecules;
 use crate::motion::time_step;
 use crate::neighborhood::NeighborSettings;
 use crate::observe::{Moment, Observables};
@@ -87,6 +88,30 @@ impl Simulation {
         let counted = device.clone();
         self.clock.count_joules(Arc::new(move || counted.joules()));
         Ok(exchange.way().to_string())
+    }
+
+    /// Adopts values of the fields `changed` that a caller has written to the host's current copy of the
+    /// particles, and moves them to `device` if they reside there. Evaluate the forces before the next step.
+    /// Collective.
+    ///
+    /// # Errors
+    /// Those of [`Self::move_to`].
+    pub fn adopt_changes(&mut self, changed: &[Field], device: Option<&Device>) -> Result<()> {
+        self.energies = Freshness::Outdated;
+        self.invalidate_lists();
+        if changed.contains(&Field::Charge)
+            && let Some(interaction) = &self.plan.interaction
+        {
+            let (comm, bx) = (&self.domain.comm, &self.domain.bx);
+            let (plan, particles) = (&self.plan, &self.particles);
+            self.molecules = Some(Molecules::new(plan, interaction, comm, bx, particles, self.precision));
+            self.ewald = None;
+        }
+        if let Some(device) = device.filter(|_| self.is_resident()) {
+            self.residence = Residence::Host;
+            self.move_to(device)?;
+        }
+        Ok(())
     }
 
     /// Makes phases end when the device has done their work.

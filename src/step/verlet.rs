@@ -56,6 +56,20 @@ impl Simulation {
         }
     }
 
+    /// Calls `look` with velocities and positions of the same time. A pending half kick is pending afterwards
+    /// too, so that looking changes no bit of later steps.
+    pub fn with_synchronized_velocities<T>(&mut self, look: impl FnOnce(&mut Self) -> T) -> T {
+        let pending = self.velocities;
+        let before = (pending != Velocities::Synchronized)
+            .then(|| [0, 1, 2].map(|d| self.particles.component(Field::Velocity, d).to_vec()));
+        let seen = look(self);
+        if let Some(columns) = before {
+            self.particles.put(Field::Velocity, columns.into());
+            self.velocities = pending;
+        }
+        seen
+    }
+
     /// Maximum displacement of a step that can be reverted.
     fn largest_displacement(&self) -> f64 {
         MAX_DISPLACEMENT * self.domain.bx.lengths().max()
