@@ -12,12 +12,14 @@
 # make soak       24,000 steps of a gas with gravity and of a liquid: memory flat, energies sane (minutes)
 # make fresh      make evrard and make test on a bare Debian 13, as root and as a user (needs root and debootstrap; hours)
 # make dist       what to hand on: a tar archive and a Debian package in out/dist, with their SHA-256
+# make wheel      the Python package in out/wheels, without MPI and with HDF5 inside (15 minutes)
+# make wheel-test the package in a new environment: against the program, and its tutorial
 # make docs       the book in docs/book and the crate's documentation in target/doc
 
 SHELL := /bin/bash
 .SHELLFLAGS := -o pipefail -ec
 .DEFAULT_GOAL := evrard
-.PHONY: evrard build check test gpu-test mutants validate validate-molecules peers cores gas-table error-cost soak fresh dist docs packages clean
+.PHONY: evrard build check test gpu-test mutants validate validate-molecules peers cores gas-table error-cost soak fresh dist wheel wheel-test docs packages clean
 
 RANKS ?= 2
 PROGRAM := target/release/hilbrium
@@ -109,6 +111,12 @@ fresh:
 
 dist: build
 	@scripts/dist $(PROGRAM)
+
+wheel:
+	@scripts/wheel
+
+wheel-test: build
+	@scripts/wheel --test
 
 docs: packages
 	cargo doc --release --no-deps --workspace --locked

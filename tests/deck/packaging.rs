@@ -14,6 +14,7 @@ fn recipes_have_the_version_of_the_crate() {
         ("CITATION.cff", format!("version: {version}\n")),
         ("packaging/spack/package.py", format!("version(\"{version}\")")),
         ("packaging/conda/meta.yaml", format!("version: \"{version}\"\n")),
+        ("packaging/python/Cargo.toml", format!("version = \"{version}\"\n")),
     ] {
         assert!(text(name).contains(&line), "{name}: no `{}`", line.trim());
     }
@@ -49,6 +50,7 @@ fn recipes_ask_for_the_rust_of_the_crate() {
         ("packaging/hilbrium.def", format!("older than {least}")),
         ("packaging/spack/package.py", format!("rust@{least}:")),
         ("packaging/conda/meta.yaml", format!("rust >={least}")),
+        ("packaging/python/Cargo.toml", format!("rust-version = \"{least}\"")),
     ] {
         assert!(text(name).contains(&line), "{name}: no `{line}`");
     }

@@ -16,6 +16,7 @@ mod methods;
 mod pictures;
 mod report_page;
 mod said;
+mod session;
 mod systems;
 mod trajectory_runs;
 mod watch;

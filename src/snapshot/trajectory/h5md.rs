@@ -5,9 +5,11 @@
 //! and `time`, as has `box/edges`. `id`, `species`, `mass` and `charge` are constant and have no time.
 
 mod constant;
+mod frames;
 mod resume;
 mod tell;
 
+pub use frames::Frames;
 pub(in crate::snapshot) use tell::describe;
 
 use std::path::{Path, PathBuf};

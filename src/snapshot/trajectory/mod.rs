@@ -22,6 +22,7 @@ mod xtc;
 mod xyz;
 
 pub use describe::info;
+pub use h5md::Frames;
 pub(super) use h5md::describe as describe_h5md;
 
 use std::path::Path;
