@@ -66,7 +66,7 @@ class Trajectory:
         box_lengths: edges of the box of each frame (T, 3).
         periodic: whether each dimension is periodic.
         ids: ids of the particles (N,), ascending: their order in all frames.
-        species: names of the species, indexed by `constant("species")`.
+        species: names of the species, indexed by `constant("species")`; empty with one kind of particles.
     """
 
     def __init__(self, path: str | os.PathLike) -> None:
