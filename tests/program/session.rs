@@ -9,7 +9,7 @@ use hilbrium::snapshot::trajectory::Frames;
 const ARGON: &str = "[run]\nsteps = 20\nprecision = \"double\"\nthreads = 2\ndevice = \"cpu\"\n\
     [units]\nsystem = \"molecular\"\n\
     [species.Ar]\nmass = 39.948\nepsilon = \"119.8 K\"\nsigma = \"3.405 angstrom\"\n\
-    [space]\nboundary = \"periodic\"\nlower = [0.0, 0.0, 0.0]\nupper = [2.2, 2.2, 2.2]\n\
+    [space]\nboundary = \"periodic\"\n\
     [interaction.lennard-jones]\ncutoff = \"8 angstrom\"\n\
     [neighbors]\nskin = 0.12\n[time_step]\nfixed = \"5 fs\"\n\
     [output]\nobservables = { every_steps = 5 }\ncheckpoint = { every_steps = 7 }\n\
@@ -66,7 +66,9 @@ fn given_and_set_particles_have_the_forces_of_the_run() {
     for (row, position) in positions.chunks(3).enumerate() {
         particles.set_vector(Field::Position, row, [position[0], position[1], position[2]].into());
     }
-    let deck = deck::examine_without_start("deck", ARGON, &[]).unwrap_or_else(|report| panic!("{report}"));
+    let corners = ["space.lower=[0.0, 0.0, 0.0]", "space.upper=[2.2, 2.2, 2.2]"].map(str::to_owned);
+    let deck = deck::examine_without_start("deck", ARGON, &corners);
+    let deck = deck.unwrap_or_else(|report| panic!("{report}"));
     let mut session = Session::start_from(&deck, &[], particles.clone()).unwrap();
     assert_eq!(session.values(Field::Force).unwrap().unwrap(), forces);
     let shifted: Vec<f64> = positions.iter().map(|x| x + 0.1).collect();
