@@ -26,9 +26,8 @@ struct CandidateMemory {
 };
 
 // Minimum image of a separation in single precision.
-__device__ __forceinline__ float folded(float separation, double period, double scale) {
-    const float edge = float(period * scale);
-    return period == 0.0 ? separation : separation - edge * rintf(separation / edge);
+__device__ __forceinline__ float folded(float separation, const Frame& frame, unsigned d) {
+    return separation - frame.edge[d] * rintf(separation * frame.inverse_edge[d]);
 }
 
 // Position of a row relative to the frame (minimum image), and the squared radius with margin.
@@ -38,7 +37,7 @@ __device__ __forceinline__ float4 particle_in(const ListRequest& request, const 
     float position[3];
     for (unsigned d = 0; d < 3; ++d) {
         double apart = request.position[d][row] - frame.center[d];
-        if (PERIODIC && request.period[d] != 0.0) { apart -= request.period[d] * rint(apart / request.period[d]); }
+        if (PERIODIC) { apart -= request.period[d] * rint(apart * frame.frequency[d]); }
         position[d] = float(apart * request.scale);
     }
     return {position[0], position[1], position[2],
@@ -56,8 +55,8 @@ __device__ __forceinline__ bool fits(const ListRequest& request, const Frame& fr
         const float half[3] = {extent.x + frame.box.x, extent.y + frame.box.y, extent.z + frame.box.z};
         const float reach = fmaxf(extent.w, frame.box.w) + frame.margin;
         for (unsigned d = 0; d < 3; ++d) {
-            const float widest = float(0.5 * request.period[d] * request.scale) * (1.0f - 1e-5f);
-            fit = fit && (request.period[d] == 0.0 || half[d] + reach < widest);
+            const float widest = 0.5f * frame.edge[d] * (1.0f - 1e-5f);
+            fit = fit && (frame.edge[d] == 0.0f || half[d] + reach < widest);
         }
     }
     return fit;

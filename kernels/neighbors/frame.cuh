@@ -23,6 +23,10 @@ struct Frame {
     // half widths of the box, and the largest radius
     float4 box;
     double center[3];
+    // One over the edges along periodic dimensions; these edges and one over them in the list's unit. 0 along open
+    // dimensions.
+    double frequency[3];
+    float edge[3], inverse_edge[3];
     float extent;   // single precision suffices for coordinates up to this
     float margin;   // pairs beyond reach + margin are certainly out of range
     float certain;  // pairs within reach - certain are certainly in range
@@ -137,7 +141,13 @@ __device__ __forceinline__ void prepare(const ListRequest& request, unsigned sup
     find_pairs_within(frame, margin, certain, inside, perhaps_inside);
     if (lane == 0) {
         frame.box = box;
-        for (unsigned d = 0; d < 3; ++d) { frame.center[d] = center[d]; }
+        for (unsigned d = 0; d < 3; ++d) {
+            const double period = request.period[d];
+            frame.center[d] = center[d];
+            frame.frequency[d] = period == 0.0 ? 0.0 : 1.0 / period;
+            frame.edge[d] = float(period * request.scale);
+            frame.inverse_edge[d] = period == 0.0 ? 0.0f : 1.0f / frame.edge[d];
+        }
         frame.extent = extent;
         frame.margin = margin;
         frame.certain = certain;

@@ -125,10 +125,10 @@ __device__ __forceinline__ uint2 find_neighbors(const ListRequest& request, Nibb
             memory.cluster[staged] = of_one_image ? cluster : cluster | WIDE_ENTRY;
             memory.place[staged] = lane;
             for (unsigned d = 0; HILBRIUM_PERIODIC && d < 3; ++d) {
-                const double period = request.period[d], center = request.center[d * request.nodes + cluster];
+                const double center = request.center[d * request.nodes + cluster];
                 // The image nearest to the frame's center: others of an entry of one image are out of reach.
-                const double turns = period == 0.0 ? 0.0 : rint((center - frame.center[d]) / period);
-                memory.origin[d][staged] = frame.center[d] + turns * period;
+                const double turns = rint((center - frame.center[d]) * frame.frequency[d]);
+                memory.origin[d][staged] = frame.center[d] + turns * request.period[d];
             }
         }
         const float2 largest = stage(request, memory, count);

@@ -202,9 +202,10 @@ __device__ __forceinline__ float2 stage(const ListRequest& request, ParticleList
         float position[3];
         for (unsigned d = 0; d < 3; ++d) {
             double origin = HILBRIUM_PERIODIC ? memory.origin[d][entry] : memory.frame.center[d];
-            if (HILBRIUM_PERIODIC && (memory.cluster[entry] & WIDE_ENTRY) != 0 && request.period[d] != 0.0) {
-                const double period = request.period[d], center = memory.frame.center[d];
-                origin = center + period * rint((row.position[d] - center) / period);
+            if (HILBRIUM_PERIODIC && (memory.cluster[entry] & WIDE_ENTRY) != 0) {
+                const double center = memory.frame.center[d];
+                const double turns = rint((row.position[d] - center) * memory.frame.frequency[d]);
+                origin = center + turns * request.period[d];
             }
             position[d] = float((row.position[d] - origin) * request.scale);
         }

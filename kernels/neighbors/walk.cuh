@@ -27,9 +27,9 @@ __device__ __forceinline__ bool approaches(const ListRequest& request, const Fra
     center.y = float((request.center[request.nodes + element] - frame.center[1]) * request.scale);
     center.z = float((request.center[2ull * request.nodes + element] - frame.center[2]) * request.scale);
     if (PERIODIC) {
-        center.x = folded(center.x, request.period[0], request.scale);
-        center.y = folded(center.y, request.period[1], request.scale);
-        center.z = folded(center.z, request.period[2], request.scale);
+        center.x = folded(center.x, frame, 0);
+        center.y = folded(center.y, frame, 1);
+        center.z = folded(center.z, frame, 2);
     }
     const float gap_x = fmaxf(fabsf(center.x) - (extent.x + frame.box.x), 0.0f);
     const float gap_y = fmaxf(fabsf(center.y) - (extent.y + frame.box.y), 0.0f);
