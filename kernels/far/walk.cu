@@ -159,7 +159,8 @@ __device__ __forceinline__ void gather_near(Scratch& scratch, const unsigned* el
 // which is subtracted. `background` is added to the potentials of a periodic box. `softening` is the square
 // of the Plummer length or of the spline's support in the walk's unit, `inverse_support` belongs to the
 // spline. `interactions`, unless null, receives the numbers of particles, near nodes and far nodes of each
-// super-cluster. `order` is that of `gravity_targets`. `groups` are the fields and candidates of groups, if WARPS_OF_TARGET is 1, or null.
+// super-cluster. `order` is that of `gravity_targets`. `groups` are the fields and candidates of groups, if
+// WARPS_OF_TARGET is 1, or null.
 // Launch: one block of WARPS_OF_TARGET warps per super-cluster from `first` on. Floor: instructions, see the
 // three functions above and `gather_far`; a super-cluster reads 32 bytes per particle and 64 per node of its
 // lists, mostly from caches.
@@ -253,10 +254,10 @@ extern "C" __global__ void __launch_bounds__(WARP * WARPS_OF_TARGET, WALK_BLOCKS
             unsigned level = 0u, number = 0u, element = 0u;
             Verdict decided = SKIPPED;
             const bool from_list = depth == 0u;
-            const bool there = from_list
-                                   ? next_candidate(candidates, levels, next, listed, level, number, element)
-                                   : next_child(scratch.stack, levels, depth, level, number, element);
-            if (there) {
+            const bool has_node = from_list
+                                      ? next_candidate(candidates, levels, next, listed, level, number, element)
+                                      : next_child(scratch.stack, levels, depth, level, number, element);
+            if (has_node) {
                 const Node node = nodes[element];
                 decided = verdict(box, opening, float(node.x - box.x), float(node.y - box.y), float(node.z - box.z),
                                   node.radius, node.mass, level);

@@ -350,7 +350,12 @@ impl ListBuilder {
     /// Allocated bytes of scratch memory.
     pub fn bytes(&self) -> usize {
         let marks = self.marks.iter().map(Buffer::bytes).sum::<usize>();
-        self.lengths.bytes() + self.slots.bytes() + self.overflow.bytes() + self.order.bytes() + marks
+        self.lengths.bytes()
+            + self.slots.bytes()
+            + self.overflow.bytes()
+            + self.order.bytes()
+            + self.placed.bytes()
+            + marks
     }
 
     /// Collects the numbers of interior and boundary records, if records are `split`.

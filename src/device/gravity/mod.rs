@@ -57,7 +57,7 @@ const REPRESENTATIVES_OF_ALL: usize = 4096;
 const EDGE_BY_RADIUS: f64 = 1.154_700_538_379_251_5;
 
 /// Geometric criterion: a cluster, and a larger node, is accepted beyond this times its size over the opening
-/// angle. In periodic boxes, where accelerations are not estimated, there is one factor for all nodes. Errors
+/// angle. In periodic boxes, where estimates of accelerations lack the images, there is one factor. Errors
 /// are then about those of the processors' octree at the same angle (docs/src/gpu.md).
 const GEOMETRIC: [f64; 2] = [0.9, 1.25];
 const GEOMETRIC_PERIODIC: f64 = 1.2;
@@ -81,7 +81,7 @@ const FAR_OF_OCTUPOLES: f64 = 0.125;
 /// Least squared softening of nodes (softening_of_nodes of kernels/far/point.cuh).
 const SMALLEST_SQUARE: f32 = 1e-36;
 
-/// Size factor of opening angle 0, which opens every node larger than a point.
+/// Size factor of opening angle 0, which opens every node; in periodic boxes those larger than a point.
 const NEVER: f32 = 1e30;
 
 /// Interaction counts of the last evaluation, own and received, summed over this rank's super-clusters.
