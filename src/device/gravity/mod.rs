@@ -81,7 +81,7 @@ const FAR_OF_OCTUPOLES: f64 = 0.125;
 /// Least squared softening of nodes (softening_of_nodes of kernels/far/point.cuh).
 const SMALLEST_SQUARE: f32 = 1e-36;
 
-/// Size factor of opening angle 0, which opens every node; in periodic boxes those larger than a point.
+/// Size factor of opening angle 0, which opens every node larger than a point, and in open boxes all clusters.
 const NEVER: f32 = 1e30;
 
 /// Interaction counts of the last evaluation, own and received, summed over this rank's super-clusters.
