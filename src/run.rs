@@ -342,7 +342,7 @@ fn run_to_end(
             if simulation.particle_lists_fell_back() && !std::mem::replace(&mut fallback_logged, true) {
                 report::line(
                     "lists of particles cannot number the neighbors of all super-clusters in 16 bits, or \
-                     meet several images of a cluster in this box: lists of clusters are swept instead",
+                     meet several images of a particle in this box: lists of clusters are swept instead",
                 );
             }
         }

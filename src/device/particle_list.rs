@@ -92,7 +92,7 @@ impl ParticleListBuilder {
     }
 
     /// Builds the records of a search from its full cluster list. Returns false if the encoding does not
-    /// suffice: a super-cluster has more than 8190 neighbor clusters, or several images of a cluster are in
+    /// suffice: a super-cluster has more than 8190 neighbor clusters, or several images of a particle are in
     /// reach in a small box. The cluster list is used then.
     ///
     /// Waits for the device. The result is reproducible bit for bit.
