@@ -7,6 +7,7 @@
 
 use crate::{Error, memory};
 use std::cell::Cell;
+use std::collections::BTreeSet;
 use std::marker::PhantomData;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -81,12 +82,9 @@ impl ReadGuard {
         })
     }
 
-    /// Guards the read of a file until dropped; `error` builds the error for a crash. The messages are
-    /// leaked, since a signal may arrive at any time.
+    /// Guards the read of a file until dropped; `error` builds the error for a crash.
     pub fn with_error(error: impl Fn(String) -> Error) -> Self {
-        let message = |what: String| -> &'static [u8] {
-            Box::leak(format!("error: {}\n", error(what)).into_bytes().into_boxed_slice())
-        };
+        let message = |what: String| -> &'static [u8] { leak_once(format!("error: {}\n", error(what))) };
         let fails = message("HDF5 crashed while reading it".into());
         let before = MESSAGE.replace(fails);
         if HANDLE_SIGNALS.load(Ordering::Relaxed) {
@@ -122,6 +120,18 @@ impl Drop for ReadGuard {
             MESSAGE.set(self.before);
         }
     }
+}
+
+/// Leaks a message, since a signal may arrive at any time; the same message only once.
+fn leak_once(message: String) -> &'static [u8] {
+    static LEAKED: Mutex<BTreeSet<&'static [u8]>> = Mutex::new(BTreeSet::new());
+    let mut leaked = LEAKED.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(message) = leaked.get(message.as_bytes()) {
+        return message;
+    }
+    let message: &'static [u8] = Box::leak(message.into_bytes().into_boxed_slice());
+    leaked.insert(message);
+    message
 }
 
 /// Watches the memory of the process from now on, until the returned sender is dropped.
@@ -190,6 +200,14 @@ fn report_and_exit(message: &[u8]) -> ! {
 mod tests {
     use super::*;
     use std::process::Command;
+
+    #[test]
+    fn the_message_of_a_file_is_leaked_once() {
+        let message = || ReadGuard::new(Path::new("often.hdf5")).message;
+        assert!(std::ptr::eq(message(), message()));
+        assert_ne!(message(), ReadGuard::new(Path::new("other.hdf5")).message);
+        assert!(MESSAGE.get().is_empty());
+    }
 
     /// Set in the child process that receives the signal.
     const SIGNAL: &str = "HILBRIUM_TEST_SIGNAL";

@@ -166,14 +166,22 @@ pub(super) fn read_string(from: &Location, name: &str) -> Option<String> {
         Some(bytes)
     });
     let text = match fixed {
-        Some(bytes) => String::from_utf8(bytes.into_iter().take_while(|&byte| byte != 0).collect()).ok()?,
+        Some(bytes) => checked_text(bytes.split(|&byte| byte == 0).next()?)?,
         None if attribute.size() != 1 => return None,
         None => match attribute.read_raw::<hdf5::types::VarLenUnicode>() {
-            Ok(values) => values.first()?.as_str().to_owned(),
-            Err(_) => attribute.read_raw::<hdf5::types::VarLenAscii>().ok()?.first()?.as_str().to_owned(),
+            Ok(values) => checked_text(values.first()?.as_bytes())?,
+            Err(_) => {
+                checked_text(attribute.read_raw::<hdf5::types::VarLenAscii>().ok()?.first()?.as_bytes())?
+            }
         },
     };
     Some(text.trim_end_matches(' ').to_owned())
+}
+
+/// The text of a string in a file; `None` if it is not UTF-8. HDF5 does not check this, nor does `as_str` of
+/// its strings.
+pub(super) fn checked_text(bytes: &[u8]) -> Option<String> {
+    String::from_utf8(bytes.to_vec()).ok()
 }
 
 /// Writes a numeric attribute as a one-dimensional array, as SWIFT does even for one number.
@@ -259,7 +267,8 @@ fn transfer_rows(
     work: impl FnOnce(hid_t, hid_t) -> i32,
 ) -> Outcome<()> {
     let mut count: Vec<u64> = dataset.shape().iter().map(|&length| length as u64).collect();
-    let width: u64 = count.iter().skip(1).product();
+    let width = count.iter().skip(1).try_fold(1u64, |width, &length| width.checked_mul(length));
+    let width = width.ok_or("the extents of the dataset are too large")?;
     let rows = (elements as u64).checked_div(width).unwrap_or(0);
     if count.is_empty() || rows * width != elements as u64 || first.saturating_add(rows) > count[0] {
         return Err("the rows do not fit the dataset".into());

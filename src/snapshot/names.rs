@@ -1,11 +1,11 @@
 //! Species names in a snapshot: attribute `names` of the species dataset, the same as in H5MD trajectories.
 
-use super::hdf::Outcome;
+use super::hdf::{Outcome, checked_text};
 use super::layout::dataset_name;
 use crate::deck;
 use crate::particles::Field;
 use hdf5::types::{FixedAscii, FixedUnicode, TypeDescriptor, VarLenAscii, VarLenUnicode};
-use hdf5::{Attribute, Dataset, Group};
+use hdf5::{Attribute, Dataset, Group, H5Type};
 
 const ATTRIBUTE: &str = "names";
 /// Maximum number of species names read; no deck may have as many.
@@ -29,25 +29,25 @@ pub(super) fn read(group: &Group, deck: &str) -> Vec<String> {
     }
 }
 
-/// Reads a string attribute of any string type; `None` if it is of another type or too large.
-fn read_strings(attribute: &Attribute) -> Option<Vec<String>> {
+/// Reads a string attribute of any string type; `None` if it is of another type, too large or not UTF-8.
+pub(super) fn read_strings(attribute: &Attribute) -> Option<Vec<String>> {
     if attribute.size() > MAX_NAMES {
         return None;
     }
     Some(match attribute.dtype().and_then(|kind| kind.to_descriptor()).ok()? {
-        TypeDescriptor::VarLenUnicode => read_strings_as::<VarLenUnicode>(attribute)?,
-        TypeDescriptor::VarLenAscii => read_strings_as::<VarLenAscii>(attribute)?,
+        TypeDescriptor::VarLenUnicode => read_strings_as(attribute, VarLenUnicode::as_bytes)?,
+        TypeDescriptor::VarLenAscii => read_strings_as(attribute, VarLenAscii::as_bytes)?,
         TypeDescriptor::FixedAscii(length) if length <= MAX_NAME_BYTES => {
-            read_strings_as::<FixedAscii<MAX_NAME_BYTES>>(attribute)?
+            read_strings_as(attribute, FixedAscii::<MAX_NAME_BYTES>::as_bytes)?
         }
         TypeDescriptor::FixedUnicode(length) if length <= MAX_NAME_BYTES => {
-            read_strings_as::<FixedUnicode<MAX_NAME_BYTES>>(attribute)?
+            read_strings_as(attribute, FixedUnicode::<MAX_NAME_BYTES>::as_bytes)?
         }
         _ => return None,
     })
 }
 
-fn read_strings_as<T: hdf5::H5Type + AsRef<str>>(attribute: &Attribute) -> Option<Vec<String>> {
+fn read_strings_as<T: H5Type>(attribute: &Attribute, bytes: fn(&T) -> &[u8]) -> Option<Vec<String>> {
     let values = attribute.read_raw::<T>().ok()?;
-    Some(values.iter().map(|value| value.as_ref().trim().to_owned()).collect())
+    values.iter().map(|value| Some(checked_text(bytes(value))?.trim().to_owned())).collect()
 }

@@ -2,14 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
-use hdf5::types::VarLenUnicode;
-use hdf5::{Dataset, Group};
+use hdf5::{Dataset, Group, Location};
 
 use super::{ALL_PARTICLES, row_count};
 use crate::particles::Field;
 use crate::snapshot::crash_guard::ReadGuard;
 use crate::snapshot::hdf::{self, Outcome, read_rows, read_string};
 use crate::snapshot::layout::PROGRAM_GROUP;
+use crate::snapshot::names::read_strings;
 use crate::snapshot::read::{check_format_version, zeros};
 use crate::space::Boundary;
 use crate::{Error, Result};
@@ -67,6 +67,18 @@ impl Frames {
         let count = [&step, &time, &edges].into_iter().map(row_count).fold(row_count(&position), u64::min);
         let ids = group.dataset("id").map_err(wrong)?;
         let particles = row_count(&ids);
+        for (name, dataset, row) in [
+            ("box/edges/step", &step, &[][..]),
+            ("box/edges/time", &time, &[]),
+            ("box/edges/value", &edges, &[3]),
+            ("position/value", &position, &[particles as usize, 3]),
+            ("id", &ids, &[]),
+        ] {
+            let shape = dataset.shape();
+            if shape.get(1..) != Some(row) {
+                return Err(content(path, format!("its {name} has the shape {shape:?}")));
+            }
+        }
         if count.max(particles).saturating_mul(8) > bytes {
             let what = format!("it claims {count} frames of {particles} particles in {bytes} bytes");
             return Err(content(path, what));
@@ -79,21 +91,18 @@ impl Frames {
         read_rows(&time, 0, &mut times).map_err(wrong)?;
         read_rows(&edges, 0, &mut all_edges).map_err(wrong)?;
         read_rows(&ids, 0, &mut numbers).map_err(wrong)?;
-        let names = |from: &hdf5::Location, name: &str| {
-            let values = from.attr(name).and_then(|names| names.read_raw::<VarLenUnicode>());
-            values.map(|names| names.iter().map(|name| name.as_str().to_owned()).collect::<Vec<String>>())
-        };
+        let names = |from: &Location, name: &str| from.attr(name).ok().and_then(|names| read_strings(&names));
         let space = group.group("box").map_err(wrong)?;
-        let boundary = names(&space, "boundary").map_err(wrong)?;
+        let boundary = names(&space, "boundary");
+        let boundary = boundary.ok_or_else(|| content(path, "its box has no readable boundary".into()))?;
         let periodic = |d: usize| boundary.get(d).is_some_and(|name| name == "periodic");
         let boundary = [0, 1, 2].map(|d| if periodic(d) { Boundary::Periodic } else { Boundary::Open });
-        let species = group.dataset("species").ok().and_then(|species| names(&species, "names").ok());
+        let species = group.dataset("species").ok().and_then(|species| names(&species, "names"));
         let (mut fields, mut units) = (Vec::new(), Vec::new());
         for field in VARYING.into_iter().chain(CONSTANT) {
             if let Ok(dataset) = dataset_of(&group, field) {
                 fields.push(field);
-                let unit = dataset.attr("unit").and_then(|unit| unit.read_scalar::<VarLenUnicode>());
-                units.push(unit.map_or_else(|_| String::new(), |unit| unit.as_str().to_owned()));
+                units.push(read_string(&dataset, "unit").unwrap_or_default());
             }
         }
         Ok(Frames {
@@ -140,7 +149,7 @@ impl Frames {
             let what = format!("its {} are {:?} values", field.name(), dataset.shape());
             return Err(content(&self.path, what));
         }
-        let mut values: Vec<f64> = zeros(expected.iter().product(), &self.path)?;
+        let mut values: Vec<f64> = zeros(count * if varies { field.components() } else { 1 }, &self.path)?;
         read_rows(&dataset, if varies { frame } else { 0 }, &mut values).map_err(wrong)?;
         Ok(Some(values))
     }
@@ -164,5 +173,72 @@ fn content(path: &Path, what: String) -> Error {
             "read trajectories of other programs with MDAnalysis or h5py; copy the file anew if it is one \
                  of hilbrium"
                 .into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::snapshot::layout::FORMAT_VERSION;
+    use hdf5::types::FixedAscii;
+
+    /// A file of 2 frames of 3 particles, whose datasets of these names have other shapes, with a boundary of
+    /// these names.
+    fn file(others: &[(&str, &[usize])], boundary: &[&[u8]]) -> Result<Frames> {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("trajectory.h5md");
+        let file = hdf::unlocked().create(&path).unwrap();
+        let ours = file.create_group(PROGRAM_GROUP).unwrap();
+        hdf::write_string(&ours, "Kind", "trajectory").unwrap();
+        hdf::write_numbers(&ours, "Format version", &[FORMAT_VERSION]).unwrap();
+        let group = file.create_group(ALL_PARTICLES).unwrap();
+        group.create_group("box/edges").unwrap();
+        group.create_group("position").unwrap();
+        for (name, shape) in [
+            ("box/edges/step", &[2][..]),
+            ("box/edges/time", &[2]),
+            ("box/edges/value", &[2, 3]),
+            ("position/value", &[2, 3, 3]),
+            ("id", &[3]),
+        ] {
+            let shape = others.iter().find(|(other, _)| *other == name).map_or(shape, |(_, shape)| shape);
+            let dataset = group.new_dataset::<f64>().shape(shape).create(name).unwrap();
+            dataset.write_raw(&vec![1.0; shape.iter().product()]).unwrap();
+        }
+        // SAFETY: the values are written as bytes, and never taken as text.
+        let names: Vec<FixedAscii<16>> =
+            boundary.iter().map(|name| unsafe { FixedAscii::from_ascii_unchecked(name) }).collect();
+        let space = group.group("box").unwrap();
+        let attribute = space.new_attr::<FixedAscii<16>>().shape([names.len()]).create("boundary").unwrap();
+        attribute.write_raw(&names).unwrap();
+        file.close().unwrap();
+        Frames::open(&path)
+    }
+
+    #[test]
+    fn shapes_of_another_rank_or_width_are_refused() {
+        let frames = file(&[], &[b"periodic", b"none", b"none"]).unwrap();
+        assert_eq!((frames.steps.len(), frames.ids.len(), frames.edges.len()), (2, 3, 6));
+        assert_eq!(frames.boundary, [Boundary::Periodic, Boundary::Open, Boundary::Open]);
+        for (name, shape) in [
+            ("box/edges/step", &[2, 1][..]),
+            ("box/edges/time", &[2, 2]),
+            ("box/edges/value", &[2]),
+            ("box/edges/value", &[2, 4]),
+            ("position/value", &[2, 4, 3]),
+            ("position/value", &[2, 9]),
+            ("id", &[3, 1]),
+        ] {
+            let error = file(&[(name, shape)], &[b"periodic"]).unwrap_err().to_string();
+            assert!(error.contains(&format!("its {name} has the shape {shape:?}")), "{error}");
+        }
+    }
+
+    #[test]
+    fn names_that_are_not_text_or_too_many_are_refused() {
+        for boundary in [&[&b"\xff\xfe"[..]][..], &[&b"none"[..]; 1001]] {
+            let error = file(&[], boundary).unwrap_err().to_string();
+            assert!(error.contains("no readable boundary"), "{error}");
+        }
     }
 }

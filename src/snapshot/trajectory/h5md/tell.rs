@@ -2,8 +2,6 @@
 
 use std::path::Path;
 
-use hdf5::types::VarLenUnicode;
-
 use super::{ALL_PARTICLES, row_count};
 use crate::snapshot::hdf::{self, Outcome, read_rows, read_string};
 use crate::snapshot::layout::PROGRAM_GROUP;
@@ -52,8 +50,7 @@ pub(in crate::snapshot) fn describe(path: &Path) -> Result<Vec<(&'static str, St
             continue;
         };
         let kind = dataset.dtype().and_then(|kind| kind.to_descriptor()).map_err(wrong)?;
-        let unit = dataset.attr("unit").ok().and_then(|unit| unit.read_scalar::<VarLenUnicode>().ok());
-        let unit = unit.map_or(String::new(), |unit| format!(" [{unit}]"));
+        let unit = read_string(&dataset, "unit").map_or(String::new(), |unit| format!(" [{unit}]"));
         summary.push(("field", format!("{name:<12}{:?} of {kind}{unit}", dataset.shape())));
     }
     Ok(summary)
