@@ -70,7 +70,8 @@ impl Schedule {
 const MOST_STEPS: u64 = 32;
 
 /// Returns the number of steps of length `dt` from this step and time to the first one after which the run
-/// ends or `is_due(time before, time, step)`: at most [`MOST_STEPS`].
+/// ends or `is_due(time before, time, step)`: at most [`MOST_STEPS`]. Beyond the end of the run only
+/// `is_due` counts.
 pub fn steps_until(
     plan: &Plan,
     (mut step, mut time): (u64, f64),
@@ -78,10 +79,11 @@ pub fn steps_until(
     is_due: impl Fn(f64, f64, u64) -> bool,
 ) -> u64 {
     let (run, fixed) = (&plan.run, plan.time_step.fixed);
+    let has_ended = at_the_end(run, fixed, step, time);
     (1..MOST_STEPS)
         .find(|_| {
             (step, time) = (step + 1, time_after(time, dt, fixed, run.end_time));
-            at_the_end(run, fixed, step, time) || is_due(time - dt, time, step)
+            !has_ended && at_the_end(run, fixed, step, time) || is_due(time - dt, time, step)
         })
         .unwrap_or(MOST_STEPS)
 }
@@ -132,6 +134,19 @@ mod tests {
         assert_eq!(steps_of_outputs(0.25, 0.1).len(), 12);
         // shorter than a step: every one
         assert_eq!(steps_of_outputs(0.04, 0.1).len(), 30);
+    }
+
+    #[test]
+    fn several_steps_are_taken_beyond_the_end_too() {
+        let deck = "[run]\nsteps = 10\n[start.lattice]\nkind = \"fcc\"\ncells = 3\nspacing = 1.7\n\
+            [space]\nboundary = \"periodic\"\n[interaction.lennard-jones]\ncutoff = 2.0\n\
+            [time_step]\nfixed = 0.125\n";
+        let plan = crate::deck::examine("deck", deck, &[]).unwrap_or_else(|report| panic!("{report}")).plan;
+        let steps = |step: u64, due: u64| {
+            steps_until(&plan, (step, 0.125 * step as f64), 0.125, |_, _, step| step.is_multiple_of(due))
+        };
+        assert_eq!([steps(0, 4), steps(0, 100), steps(8, 100)], [4, 10, 2]);
+        assert_eq!([steps(10, 100), steps(10, 4), steps(50, 4)], [MOST_STEPS, 2, 2]);
     }
 
     #[test]
