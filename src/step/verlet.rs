@@ -62,6 +62,7 @@ impl Simulation {
         let pending = self.velocities;
         let before = (pending != Velocities::Synchronized)
             .then(|| [0, 1, 2].map(|d| self.particles.component(Field::Velocity, d).to_vec()));
+        self.synchronize_velocities();
         let seen = look(self);
         if let Some(columns) = before {
             self.particles.put(Field::Velocity, columns.into());
