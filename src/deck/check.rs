@@ -244,6 +244,11 @@ impl Deck<'_> {
         self.raw.given_particles
     }
 
+    /// Whether steps are performed: the deck has some, or its caller performs them.
+    pub(super) fn advances(&self, plan: &Plan) -> bool {
+        self.raw.caller_steps || plan.run.steps != Some(0) && plan.run.end_time != Some(0.0)
+    }
+
     fn plan(&mut self) -> Option<Plan> {
         let title = self.text("", "title");
         let units = self.units();

@@ -59,6 +59,20 @@ pub fn read_checked(path: &Path, overrides: &[String]) -> Result<Checked> {
     examine_bytes(&name, &bytes, overrides).map_err(|report| Error::Deck { report: report.to_string() })
 }
 
+/// Like [`read_checked`], for a session: see [`examine_for_session`].
+///
+/// # Errors
+/// As [`read`].
+pub fn read_for_session(path: &Path, overrides: &[String]) -> Result<Checked> {
+    let bytes = read_bytes(path)?;
+    let name = path.display().to_string();
+    let checked = match std::str::from_utf8(&bytes) {
+        Ok(text) => examine_for_session(&name, text, overrides, false),
+        Err(_) => examine_bytes(&name, &bytes, overrides),
+    };
+    checked.map_err(|report| Error::Deck { report: report.to_string() })
+}
+
 /// Like [`read_checked`], for a restart: a key that the deck does not set takes the default recorded in
 /// `printed`, the resolved deck stored in the checkpoint.
 ///
@@ -86,14 +100,21 @@ pub fn examine(name: &str, text: &str, overrides: &[String]) -> Result<Checked, 
     check::check(raw::Raw::new(name, text, overrides)).map(|checked| Checked { source, ..checked })
 }
 
-/// Like [`examine`], for a deck without a start, whose particles a caller gives ([`crate::start::given`]).
+/// Like [`examine`], for a session ([`crate::run::session`]): its caller may perform steps whatever end the
+/// deck states, so that a deck without steps must have what steps need. With `given_particles` the deck has
+/// no start, and the caller gives the particles ([`crate::start::given`]).
 ///
 /// # Errors
-/// The report of all mistakes; a start in the deck is one.
+/// The report of all mistakes; a start in a deck without one is one.
 #[allow(clippy::result_large_err)]
-pub fn examine_without_start(name: &str, text: &str, overrides: &[String]) -> Result<Checked, Report> {
+pub fn examine_for_session(
+    name: &str,
+    text: &str,
+    overrides: &[String],
+    given_particles: bool,
+) -> Result<Checked, Report> {
     let source = (name.to_owned(), text.to_owned(), overrides.to_vec());
-    let raw = raw::Raw { given_particles: true, ..raw::Raw::new(name, text, overrides) };
+    let raw = raw::Raw { given_particles, caller_steps: true, ..raw::Raw::new(name, text, overrides) };
     check::check(raw).map(|checked| Checked { source, ..checked })
 }
 

@@ -199,8 +199,7 @@ impl Deck<'_> {
             self.report(header, message, "remove one of them: particles are molecules or parcels of gas");
             return;
         }
-        let advances = plan.run.steps != Some(0) && plan.run.end_time != Some(0.0);
-        if advances && plan.time_step.fixed.is_none() {
+        if self.advances(plan) && plan.time_step.fixed.is_none() {
             let message = "molecular dynamics needs a fixed time step".into();
             let help = "add `fixed = ...` in [time_step], such as 0.002 in reduced units";
             self.report(header.clone(), message, help);

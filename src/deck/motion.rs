@@ -102,8 +102,7 @@ impl Deck<'_> {
             self.report(place, message, "remove the thermostat, or start with more particles");
         }
         // a deck that also advances gets this error from the check of the interaction
-        let without_steps = plan.run.steps == Some(0) || plan.run.end_time == Some(0.0);
-        if without_steps && plan.motion.minimize.is_some() && plan.time_step.fixed.is_none() {
+        if !self.advances(plan) && plan.motion.minimize.is_some() && plan.time_step.fixed.is_none() {
             let message = "a minimization begins with steps of the length `fixed` of [time_step]".into();
             let help = "add `fixed = ...` in [time_step], such as 0.002 in reduced units";
             self.report(self.section("minimize"), message, help);

@@ -41,6 +41,8 @@ pub struct Raw {
     pub malformed: bool,
     /// Whether a caller gives the particles, so that the deck has no start.
     pub given_particles: bool,
+    /// Whether a caller performs steps, whatever end the deck states.
+    pub caller_steps: bool,
 }
 
 impl Raw {
@@ -54,6 +56,7 @@ impl Raw {
             mistakes: Vec::new(),
             malformed: false,
             given_particles: false,
+            caller_steps: false,
         };
         raw.deck(name, text, overrides.iter().rev().find_map(|option| unit_system_of_option(option)));
         for option in overrides {

@@ -310,12 +310,12 @@ impl Deck<'_> {
     /// Reports a run whose time step nothing limits: for point masses without gas and softening there is no
     /// length scale from which the acceleration gives a step.
     fn require_step_limit(&mut self, plan: &Plan) {
-        let advances = plan.run.steps != Some(0) && plan.run.end_time != Some(0.0);
         let limited = ["fixed", "largest"].iter().any(|name| self.place("time_step", name).is_some());
         // the check of an interaction requires a fixed step
         let forces =
             plan.gravity.is_some() || plan.external.is_some() && self.section("interaction").is_none();
-        if advances && forces && plan.sph.is_none() && plan.softening_length() == 0.0 && !limited {
+        let unlimited = plan.sph.is_none() && plan.softening_length() == 0.0 && !limited;
+        if self.advances(plan) && forces && unlimited {
             let keys =
                 [("gravity", "softening"), ("external.point_mass", "softening"), ("external", "uniform")];
             self.report(

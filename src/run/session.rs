@@ -40,15 +40,17 @@ pub const SETTABLE: [Field; 7] = [
 pub struct Session {
     /// The threads of this session; sums depend on their number, as in a run.
     threads: ThreadPool,
-    run: Bare,
+    state: SessionState,
+    /// Whether a call has ended with an error of the device.
+    device_failed: bool,
 }
 
 /// A simulation and what its steps depend on, used on the session's threads.
-struct Bare {
+struct SessionState {
     deck: Checked,
     device: Option<Device>,
     simulation: Simulation,
-    rhythm: Rhythm,
+    schedules: OutputSchedules,
     notes: Vec<String>,
     /// Length of the last step; 0 before the first.
     last_step: f64,
@@ -68,18 +70,18 @@ pub struct SessionEnergies {
 }
 
 /// When the outputs of a run affect its steps.
-struct Rhythm {
+struct OutputSchedules {
     outputs: Vec<Schedule>,
     checkpoints: Schedule,
     measurements: Measurements,
 }
 
-impl Rhythm {
+impl OutputSchedules {
     fn of(plan: &Plan) -> Self {
         let schedule = |every| Schedule::new(every, plan.time_step.fixed);
         let output = &plan.output;
         let frames = output.trajectory.as_ref().map(|trajectory| trajectory.every);
-        Rhythm {
+        OutputSchedules {
             outputs: vec![schedule(output.snapshots), schedule(Some(output.observables)), schedule(frames)],
             checkpoints: schedule(output.checkpoint),
             measurements: Measurements::new(plan, &output.directory),
@@ -112,7 +114,8 @@ impl Rhythm {
 
 impl Session {
     /// Performs all before the first step of a run: start, minimization, device, first forces, choice of
-    /// method and skins. Starts the deck's number of threads.
+    /// method and skins. Starts the deck's number of threads. The deck is one of
+    /// [`crate::deck::examine_for_session`], which requires what steps need.
     ///
     /// # Errors
     /// Those of a run before its first outputs; [`Error::Usage`] if the threads do not start.
@@ -121,7 +124,7 @@ impl Session {
     }
 
     /// As [`Self::start`], from particles of the caller: see [`start::given`]. The deck is one of
-    /// [`crate::deck::examine_without_start`].
+    /// [`crate::deck::examine_for_session`].
     ///
     /// # Errors
     /// Those of [`Self::start`] and [`start::given`].
@@ -142,8 +145,20 @@ impl Session {
                     "ask for fewer with run.threads in the deck",
                 )
             })?;
-        let run = threads.install(|| Bare::begin(deck, build))?;
-        Ok(Session { threads, run })
+        let state = threads.install(|| SessionState::begin(deck, build))?;
+        Ok(Session { threads, state, device_failed: false })
+    }
+
+    /// Calls `work` on the session's threads. After an error of the device the session is unusable: nobody
+    /// knows what the particles on it are.
+    fn compute<T: Send>(&mut self, work: impl FnOnce(&mut SessionState) -> Result<T> + Send) -> Result<T> {
+        if self.device_failed {
+            return Err(Error::usage("the device of this simulation has failed", "start a new simulation"));
+        }
+        let state = &mut self.state;
+        let outcome = self.threads.install(|| work(state));
+        self.device_failed = matches!(outcome, Err(Error::Device { .. }));
+        outcome
     }
 
     /// Advances by `steps` steps, also beyond the end that the deck states. `interrupted` is asked between
@@ -154,8 +169,8 @@ impl Session {
     pub fn advance(&mut self, steps: u64, mut interrupted: impl FnMut() -> bool) -> Result<u64> {
         let mut left = steps;
         while left > 0 {
-            let (run, most) = (&mut self.run, left);
-            left -= self.threads.install(|| run.advance(most))?;
+            let most = left;
+            left -= self.compute(|state| state.advance(most))?;
             if interrupted() {
                 break;
             }
@@ -170,8 +185,7 @@ impl Session {
     /// # Errors
     /// Those of [`super::run`].
     pub fn run(&mut self, caught: &mut (dyn FnMut() -> usize + Send)) -> Result<Outcome> {
-        let run = &mut self.run;
-        self.threads.install(|| run.run(caught))
+        self.compute(|state| state.run(caught))
     }
 
     /// Returns the values of a field, particle by particle in the order of ascending ids, components
@@ -180,8 +194,7 @@ impl Session {
     /// # Errors
     /// Those of the forces after [`Self::set`], and of the device.
     pub fn values(&mut self, field: Field) -> Result<Option<Vec<f64>>> {
-        let run = &mut self.run;
-        self.threads.install(|| run.values(field))
+        self.compute(|state| state.values(field))
     }
 
     /// Sets fields of all particles, in the layout of [`Self::values`], and evaluates the forces. Positions
@@ -191,8 +204,7 @@ impl Session {
     /// [`Error::Usage`] for a field that cannot be set or another number of values, [`Error::Content`] for
     /// values that cannot be: nothing is set then. Those of the forces.
     pub fn set(&mut self, fields: &[(Field, Vec<f64>)]) -> Result<()> {
-        let run = &mut self.run;
-        self.threads.install(|| run.set(fields))
+        self.compute(|state| state.set(fields))
     }
 
     /// Returns the energies and other observables of the present state. Changes nothing.
@@ -200,13 +212,12 @@ impl Session {
     /// # Errors
     /// Those of the forces after [`Self::set`], and of the device.
     pub fn energies(&mut self) -> Result<SessionEnergies> {
-        let run = &mut self.run;
-        self.threads.install(|| run.energies())
+        self.compute(SessionState::energies)
     }
 
     /// Returns the ids, ascending: the order of the particles in [`Self::values`].
     pub fn ids(&self) -> Vec<u64> {
-        let particles = &self.run.simulation.particles;
+        let particles = &self.state.simulation.particles;
         let mut ids = particles.id[particles.owned()].to_vec();
         ids.sort_unstable();
         ids
@@ -214,31 +225,31 @@ impl Session {
 
     /// Returns the fields that the particles have now.
     pub fn fields(&self) -> &[Field] {
-        self.run.simulation.particles.fields()
+        self.state.simulation.particles.fields()
     }
 
     /// Returns the simulation: its plan, time, step, box.
     pub fn simulation(&self) -> &Simulation {
-        &self.run.simulation
+        &self.state.simulation
     }
 
     /// Returns the checked deck.
     pub fn deck(&self) -> &Checked {
-        &self.run.deck
+        &self.state.deck
     }
 
     /// Returns the notes of the start, as a run logs them.
     pub fn notes(&self) -> &[String] {
-        &self.run.notes
+        &self.state.notes
     }
 
     /// Whether the deck's end is reached.
     pub fn is_done(&self) -> bool {
-        is_done(&self.run.simulation)
+        is_done(&self.state.simulation)
     }
 }
 
-impl Bare {
+impl SessionState {
     fn begin(deck: &Checked, build: impl FnOnce(&Plan, &[Field]) -> Result<Start>) -> Result<Self> {
         let (plan, comm) = (&deck.plan, Communicator::solo());
         let device = device::open(plan, &comm)?;
@@ -247,11 +258,11 @@ impl Bare {
         simulation.plan.units.cgs = units;
         first_forces(&mut simulation, device.as_ref())?;
         notes.extend(simulation.notes());
-        Ok(Bare {
+        Ok(SessionState {
             deck: deck.clone(),
             device,
             simulation,
-            rhythm: Rhythm::of(plan),
+            schedules: OutputSchedules::of(plan),
             notes,
             last_step: 0.0,
             forces_known: true,
@@ -261,6 +272,10 @@ impl Bare {
     /// Evaluates the forces if particles were set since.
     fn update_forces(&mut self) -> Result<()> {
         if !self.forces_known {
+            // a change of the particles may have failed on the way to the device
+            if let Some(device) = self.device.as_ref().filter(|_| !self.simulation.is_resident()) {
+                self.simulation.move_to(device)?;
+            }
             self.simulation.evaluate_forces(0.0)?;
             self.simulation.choose_step(None)?;
             self.forces_known = true;
@@ -271,13 +286,13 @@ impl Bare {
     /// Performs at least one step and at most `most`; returns their number.
     fn advance(&mut self, most: u64) -> Result<u64> {
         self.update_forces()?;
-        let (simulation, rhythm) = (&mut self.simulation, &self.rhythm);
-        let dt = step_length(simulation, rhythm.next_time(simulation.time))?;
+        let (simulation, schedules) = (&mut self.simulation, &self.schedules);
+        let dt = step_length(simulation, schedules.next_time(simulation.time))?;
         let most = match simulation.enqueues_steps(dt) {
             true => {
                 let now = (simulation.step, simulation.time);
                 most.min(steps_until(&simulation.plan, now, dt, |before, now, step| {
-                    rhythm.is_due(before, now, step)
+                    schedules.is_due(before, now, step)
                 }))
             }
             false => 1,
@@ -288,7 +303,7 @@ impl Bare {
         if simulation.lists_built() != built {
             tuning::follow(simulation)?;
         }
-        rhythm.after_steps(simulation, simulation.time - dt);
+        schedules.after_steps(simulation, simulation.time - dt);
         Ok(steps)
     }
 
@@ -406,4 +421,46 @@ fn rows_by_id(particles: &Particles) -> Vec<usize> {
     let mut rows: Vec<usize> = particles.owned().collect();
     rows.sort_unstable_by_key(|&row| particles.id[row]);
     rows
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::deck;
+
+    /// A few molecules of a fluid, with another `[run]` and `[time_step]`.
+    #[allow(clippy::result_large_err)]
+    fn fluid(sections: &str) -> Result<Checked, deck::Report> {
+        let text = format!(
+            "{sections}\n[start.lattice]\nkind = \"fcc\"\ncells = 3\nspacing = 1.7\n\
+             [space]\nboundary = \"periodic\"\n[interaction.lennard-jones]\ncutoff = 2.0\n\
+             [neighbors]\nskin = 0.2\n"
+        );
+        deck::examine_for_session("deck", &text, &[], false)
+    }
+
+    #[test]
+    fn a_deck_without_steps_must_have_what_steps_need() {
+        let report = fluid("[run]\nsteps = 0\n").unwrap_err().to_string();
+        assert!(report.contains("needs a fixed time step"), "{report}");
+        let stars = "[run]\nsteps = 0\n[start.plummer]\nparticles = 100\n[gravity]\nsoftening = 0.0\n";
+        let report = deck::examine_for_session("deck", stars, &[], false).unwrap_err().to_string();
+        assert!(report.contains("nothing limits the time step"), "{report}");
+        assert!(deck::examine("deck", stars, &[]).is_ok(), "a run performs no steps");
+    }
+
+    #[test]
+    fn a_session_ends_with_its_device() {
+        let deck = fluid("[run]\nsteps = 0\nthreads = 1\ndevice = \"cpu\"\n[time_step]\nfixed = 0.002\n");
+        let mut session = Session::start(&deck.unwrap()).unwrap();
+        assert_eq!(session.advance(2, || false).unwrap(), 2);
+        let failed = session.compute(|_| Err::<(), _>(Error::usage("something else", "do this")));
+        assert!(failed.is_err() && session.energies().is_ok(), "other errors do not end it");
+        let failed = || Err::<(), _>(Error::Device { what: "lost".into(), remedy: "look".into() });
+        assert!(session.compute(|_| failed()).is_err());
+        for _ in 0..2 {
+            let error = session.advance(1, || false).unwrap_err().to_string();
+            assert!(error.contains("device of this simulation has failed"), "{error}");
+        }
+    }
 }

@@ -19,7 +19,7 @@ const START: &str = "[start.lattice]\nkind = \"fcc\"\ncells = [4, 4, 4]\nspacing
     temperature = \"184 K\"\njitter = 0.02\n";
 
 fn checked(deck: &str) -> deck::Checked {
-    deck::examine("deck", deck, &[]).unwrap_or_else(|report| panic!("{report}"))
+    deck::examine_for_session("deck", deck, &[], false).unwrap_or_else(|report| panic!("{report}"))
 }
 
 /// Positions, velocities and forces of a session equal those of a frame, bit by bit.
@@ -67,7 +67,7 @@ fn given_and_set_particles_have_the_forces_of_the_run() {
         particles.set_vector(Field::Position, row, [position[0], position[1], position[2]].into());
     }
     let corners = ["space.lower=[0.0, 0.0, 0.0]", "space.upper=[2.2, 2.2, 2.2]"].map(str::to_owned);
-    let deck = deck::examine_without_start("deck", ARGON, &corners);
+    let deck = deck::examine_for_session("deck", ARGON, &corners, true);
     let deck = deck.unwrap_or_else(|report| panic!("{report}"));
     let mut session = Session::start_from(&deck, &[], particles.clone()).unwrap();
     assert_eq!(session.values(Field::Force).unwrap().unwrap(), forces);
@@ -94,6 +94,6 @@ fn given_and_set_particles_have_the_forces_of_the_run() {
     particles.id[0] = 1;
     let error = Session::start_from(&deck, &[], particles).err().unwrap().to_string();
     assert!(error.contains("more than once"), "{error}");
-    let report = deck::examine_without_start("deck", &format!("{ARGON}{START}"), &[]).unwrap_err();
+    let report = deck::examine_for_session("deck", &format!("{ARGON}{START}"), &[], true).unwrap_err();
     assert!(report.to_string().contains("particles are given"), "{report}");
 }

@@ -2,12 +2,12 @@
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError, mpsc};
+use std::sync::{Mutex, MutexGuard, PoisonError, mpsc};
+use std::thread::{self, ThreadId};
 use std::time::{Duration, Instant};
 
 use hilbrium::deck::{self, Checked};
 use hilbrium::particles::{Field, Particles};
-use hilbrium::run::Outcome;
 use hilbrium::run::session::{SETTABLE, Session as Inner};
 use hilbrium::space::Boundary;
 use hilbrium::{Error, Result};
@@ -32,14 +32,18 @@ type Values<'py> = Vec<(String, PyReadonlyArray1<'py, f64>)>;
 pub struct Session {
     /// `None` after a panic, which may have left it inconsistent.
     inner: Mutex<Option<Inner>>,
+    /// The thread that computes. Signal handlers of Python run on it meanwhile.
+    owner: Mutex<Option<ThreadId>>,
+}
+
+/// Locks; a panic of another thread does not matter.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The mistakes of a deck as an error.
 fn checked(text: &str, name: &str, overrides: &[String], given: bool) -> Result<Checked> {
-    let examined = match given {
-        true => deck::examine_without_start(name, text, overrides),
-        false => deck::examine(name, text, overrides),
-    };
+    let examined = deck::examine_for_session(name, text, overrides, given);
     examined.map_err(|report| Error::Deck { report: report.to_string() })
 }
 
@@ -115,27 +119,45 @@ impl Interrupts {
         }
         self.raised.is_some()
     }
+
+    /// Returns the exception that a handler has raised, caused by the error of the call if it has one; else
+    /// the outcome of the call.
+    fn or_raised<T>(self, py: Python<'_>, outcome: PyResult<T>) -> PyResult<T> {
+        let Some(raised) = self.raised else { return outcome };
+        if let Err(error) = outcome {
+            raised.set_cause(py, Some(error));
+        }
+        Err(raised)
+    }
 }
 
 impl Session {
     fn new(py: Python<'_>, begin: impl FnOnce() -> Result<Inner> + Send) -> PyResult<Self> {
         let inner = crate::error::detached(py, begin)?;
-        Ok(Session { inner: Mutex::new(Some(inner)) })
+        Ok(Session { inner: Mutex::new(Some(inner)), owner: Mutex::new(None) })
     }
 
-    /// Calls `work` without the interpreter's lock. A panic ends the session.
+    /// Calls `work` without the interpreter's lock. A panic ends the session. Fails in a signal handler that
+    /// interrupts another call on this thread, since waiting for that call would never end.
     fn call<T: Send>(
         &self,
         py: Python<'_>,
         work: impl FnOnce(&mut Inner) -> Result<T> + Send,
     ) -> PyResult<T> {
         let outcome = py.detach(|| {
-            let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
+            let this = thread::current().id();
+            if *lock(&self.owner) == Some(this) {
+                let remedy = "do not use it in signal handlers: use it after the call that they interrupt";
+                return Err(Failure::Stated(Error::usage("the simulation computes now", remedy)));
+            }
+            let mut inner = lock(&self.inner);
             let Some(session) = inner.as_mut() else {
                 let what = "an internal error has ended this simulation";
                 return Err(Failure::Stated(Error::usage(what, "start a new one")));
             };
+            *lock(&self.owner) = Some(this);
             let outcome = guarded(|| work(session));
+            *lock(&self.owner) = None;
             if matches!(outcome, Err(Failure::Panic(_))) {
                 *inner = None;
             }
@@ -156,7 +178,7 @@ impl Session {
     /// Starts from a deck file.
     #[staticmethod]
     fn of_file(py: Python<'_>, path: PathBuf, overrides: Vec<String>) -> PyResult<Self> {
-        Self::new(py, || Inner::start(&deck::read_checked(&path, &overrides)?))
+        Self::new(py, || Inner::start(&deck::read_for_session(&path, &overrides)?))
     }
 
     /// Starts from a deck without a start, and values of particles by field name. `species` are the names
@@ -181,20 +203,17 @@ impl Session {
     /// Advances by a number of steps; returns how many were performed before an interrupt.
     fn advance(&self, py: Python<'_>, steps: u64) -> PyResult<u64> {
         let mut interrupts = Interrupts::new();
-        let advanced = self.call(py, |session| session.advance(steps, || interrupts.pending()))?;
-        match interrupts.raised {
-            Some(raised) => Err(raised),
-            None => Ok(advanced),
-        }
+        let advanced = self.call(py, |session| session.advance(steps, || interrupts.pending()));
+        interrupts.or_raised(py, advanced)
     }
 
     /// Runs to the end of the deck with its outputs. An interrupt stops the run after a checkpoint.
     fn run(&self, py: Python<'_>) -> PyResult<()> {
         let mut interrupts = Interrupts::new();
         let signal = AtomicUsize::new(0);
-        let outcome = self.call(py, |session| {
+        let ended = self.call(py, |session| {
             // signal handlers run on this thread alone, so that the run has another
-            std::thread::scope(|scope| {
+            thread::scope(|scope| {
                 let (send, ended) = mpsc::channel();
                 let signal = &signal;
                 scope.spawn(move || {
@@ -211,11 +230,8 @@ impl Session {
                     }
                 }
             })
-        })?;
-        match (outcome, interrupts.raised) {
-            (Outcome::Stopped, Some(raised)) => Err(raised),
-            _ => Ok(()),
-        }
+        });
+        interrupts.or_raised(py, ended.map(drop))
     }
 
     /// Values of a field, by ascending id; None if the particles do not have it now.
