@@ -46,8 +46,11 @@ pub(super) fn start(file: &FileStart, plan: &Plan, comm: &Communicator, fields: 
     let (units, unit_note) = units::of_hdf5(&file.path, header.stated.units.then_some(header.units), plan)?;
     let (particles, Enclosure { bx, notes: about_box }) =
         fit_to_plan(&file.path, &header, &read, plan, comm, fields)?;
+    let unused = unused_fields(plan, &read, file.temperature.is_some());
+    let unused =
+        (!unused.is_empty()).then(|| format!("its {} are not used: the deck's hold", unused.join(", ")));
     let mut notes = vec![summary(&file.path, &header, &read)];
-    let about = header.stated.notes.into_iter().chain(unit_note).chain(unused(plan, &read, file));
+    let about = header.stated.notes.into_iter().chain(unit_note).chain(unused);
     notes.extend(about.map(|note| format!("{}: {note}", file.path.display())));
     notes.extend(about_box);
     Ok(Start { bx, particles, units, notes })
@@ -194,14 +197,15 @@ fn summary(path: &Path, header: &Header, read: &Particles) -> String {
     text
 }
 
-/// Notes fields of the file that the plan does not use, or overrides.
-fn unused(plan: &Plan, read: &Particles, file: &FileStart) -> Option<String> {
+/// Names the fields that were read or given and that the plan does not use, or replaces. With
+/// `draws_velocities` it replaces velocities.
+pub(super) fn unused_fields(plan: &Plan, read: &Particles, draws_velocities: bool) -> Vec<&'static str> {
     let gas = [Field::InternalEnergy, Field::SmoothingLength, Field::Viscosity];
-    let mut fields: Vec<&str> = Vec::new();
+    let mut fields = Vec::new();
     if plan.sph.is_none() {
         fields.extend(gas.iter().filter(|&&field| read.has(field)).map(|field| field.name()));
     }
-    if file.temperature.is_some() && read.has(Field::Velocity) {
+    if draws_velocities && read.has(Field::Velocity) {
         fields.push(Field::Velocity.name());
     }
     if !plan.species.is_empty() {
@@ -209,7 +213,7 @@ fn unused(plan: &Plan, read: &Particles, file: &FileStart) -> Option<String> {
     } else if read.has(Field::Charge) && plan.interaction.as_ref().is_none_or(|i| i.coulomb.is_none()) {
         fields.push(Field::Charge.name());
     }
-    (!fields.is_empty()).then(|| format!("its {} are not used: the deck's hold", fields.join(", ")))
+    fields
 }
 
 /// Estimates missing smoothing lengths from the smallest cell of a grid hierarchy that holds enough particles

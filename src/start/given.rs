@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::path::Path;
 
-use super::file::{self, check_fields, fit_to_plan};
+use super::file::{self, check_fields, fit_to_plan, unused_fields};
 use super::start_box::Enclosure;
 use super::{Start, check_particle_count};
 use crate::comm::Communicator;
@@ -14,18 +14,27 @@ use crate::space::{Boundary, SimulationBox, Vec3d};
 use crate::units::UnitSystem;
 use crate::{Error, Result};
 
-/// Builds the start of a plan ([`crate::deck::examine_without_start`]) from `particles` in the plan's units,
+/// Builds the start of a plan ([`crate::deck::examine_for_session`]) from `particles` in the plan's units,
 /// as from a file without a box. All rows are owned. Of their fields, position, velocity, mass, smoothing
-/// length, internal energy, viscosity, species and charge are taken; missing ones are set as for files.
+/// length, internal energy, viscosity, species and charge are taken; missing ones are set as for files. A
+/// note names those that the plan does not use.
 /// `species` are the names that values of the species field index. Species set masses and charges. `fields`
 /// are the columns to allocate.
 ///
 /// # Errors
-/// [`Error::Content`] for values that cannot be, repeated ids, particles that lack what the plan needs, a
-/// periodic box that the plan does not state; [`Error::Usage`] for too many particles.
+/// [`Error::Content`] for other fields, values that cannot be, repeated ids, particles that lack what the
+/// plan needs, a periodic box that the plan does not state; [`Error::Usage`] for too many particles.
 pub fn given(plan: &Plan, species: &[String], mut particles: Particles, fields: &[Field]) -> Result<Start> {
     let comm = Communicator::solo();
     check_particle_count(particles.len() as u64, &comm)?;
+    if let Some(field) = particles.fields().iter().find(|field| !file::FIELDS.contains(field)) {
+        let known = file::FIELDS.map(Field::name).join(", ");
+        return Err(refused(
+            &format!("they have the field {}, which no start takes", field.name()),
+            &format!("leave it out: a start takes {known}"),
+        ));
+    }
+    let unused = unused_fields(plan, &particles, false);
     if !particles.has(Field::Mass) {
         if plan.species.is_empty() && plan.units.system != UnitSystem::Reduced {
             return Err(refused(
@@ -54,7 +63,14 @@ pub fn given(plan: &Plan, species: &[String], mut particles: Particles, fields: 
     let header = Header { species: species.to_vec(), ..Header::new(unknown) };
     let path = Path::new(GIVEN_PARTICLES);
     check_fields(plan, &header, &particles, path)?;
-    let (particles, Enclosure { bx, notes }) = fit_to_plan(path, &header, &particles, plan, &comm, fields)?;
+    let (particles, Enclosure { bx, mut notes }) =
+        fit_to_plan(path, &header, &particles, plan, &comm, fields)?;
+    if !unused.is_empty() {
+        let unused = unused.join(", ");
+        notes.push(format!(
+            "{GIVEN_PARTICLES}: their {unused} are not used: the deck states them, or nothing in it uses them"
+        ));
+    }
     Ok(Start { bx, particles, units: plan.units.cgs, notes })
 }
 
@@ -85,4 +101,40 @@ pub fn check_values(particles: &Particles, field: Field) -> Result<()> {
 
 fn refused(what: &str, remedy: &str) -> Error {
     Error::Content { path: GIVEN_PARTICLES.into(), what: what.into(), remedy: remedy.into() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::deck::examine_for_session;
+
+    const ARGON: &str = "[run]\nsteps = 1\n[units]\nsystem = \"molecular\"\n\
+        [species.Ar]\nmass = 39.948\nepsilon = \"119.8 K\"\nsigma = \"3.405 angstrom\"\n\
+        [space]\nboundary = \"periodic\"\nlower = [0.0, 0.0, 0.0]\nupper = [4.0, 4.0, 4.0]\n\
+        [interaction.lennard-jones]\ncutoff = \"8 angstrom\"\n[time_step]\nfixed = \"5 fs\"\n";
+
+    /// The start of two particles with these fields beside the position, all 1.
+    fn start(fields: &[Field]) -> Result<Start> {
+        let plan = examine_for_session("deck", ARGON, &[], true).unwrap_or_else(|report| panic!("{report}"));
+        let mut particles = Particles::new(&[&[Field::Position], fields].concat(), 2);
+        particles.set_vector(Field::Position, 1, Vec3d::repeat(1.0));
+        for &field in fields {
+            (0..field.components()).for_each(|d| particles.component_mut(field, d).fill(1.0));
+        }
+        given(&plan.plan, &[], particles, &[Field::Position, Field::Velocity, Field::Mass])
+    }
+
+    #[test]
+    fn fields_that_are_not_used_are_noted() {
+        let note = |fields: &[Field]| start(fields).unwrap().notes.join("\n");
+        assert!(!note(&[Field::Velocity]).contains("not used"));
+        let noted = note(&[Field::Mass, Field::Charge, Field::InternalEnergy]);
+        assert!(noted.contains("their internal_energy, mass, charge are not used"), "{noted}");
+    }
+
+    #[test]
+    fn fields_that_no_start_takes_are_refused() {
+        let error = start(&[Field::Density]).err().unwrap().to_string();
+        assert!(error.contains("field density") && error.contains("leave it out"), "{error}");
+    }
 }
