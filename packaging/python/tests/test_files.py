@@ -41,7 +41,10 @@ def test_snapshots_equal_what_h5py_reads(gas_run):
     assert snapshot.unit("densities") == "U_M U_L^-3" and snapshot.units_cgs == (1.0, 1.0, 1.0)
     assert "densities" in snapshot and "evrard" in snapshot.deck
     with pytest.raises(hilbrium.Error, match="no charges"):
+        snapshot["charges"]
+    with pytest.raises(AttributeError, match="no charges"):
         snapshot.charges
+    assert not hasattr(snapshot, "charges") and hasattr(snapshot, "densities")
     with pytest.raises(AttributeError):
         snapshot.colors
 

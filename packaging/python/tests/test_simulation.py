@@ -161,7 +161,11 @@ def test_a_gas_starts_from_arrays():
         ({"positions": np.full((4, 3), np.inf)}, "finite"),
         ({"masses": np.ones(5)}, "shape"),
         ({"ids": [1, 2, 2, 3]}, "more than once"),
-        ({"ids": [1, 2]}, "ids"),
+        ({"ids": [1, 2]}, "ids have the shape"),
+        ({"ids": [[1, 2, 3, 4]]}, "ids have the shape"),
+        ({"ids": [1.0, 2.0, 3.0, 4.0]}, "ids are of type float64"),
+        ({"ids": [1, 2, 3, -4]}, "the id -4 is negative"),
+        ({"densities": np.ones(4)}, "density, which no start takes"),
         ({"species": ["Xe"] * 4}, "Xe"),
     ],
 )
@@ -171,6 +175,45 @@ def test_given_particles_are_checked(change, words):
     start = {"positions": np.arange(12.0).reshape(4, 3) / 3.0, "species": ["Ar"] * 4, **change}
     with pytest.raises(hilbrium.Error, match=words):
         hilbrium.Simulation(deck, start=start)
+
+
+def test_given_arrays_that_are_not_used_are_noted():
+    deck = argon()
+    whole = hilbrium.Simulation(deck)
+    del deck["start"]
+    deck["space"] = {"boundary": "periodic", "lower": whole.box.lower, "upper": whole.box.upper}
+    start = {"positions": whole.particles.positions, "masses": np.ones(256), "charges": np.ones(256)}
+    simulation = hilbrium.Simulation(deck, start=start)
+    assert any("mass, charge are not used" in note for note in simulation.notes)
+    assert np.array_equal(simulation.particles.masses, whole.particles.masses)
+
+
+def test_a_deck_without_an_end_must_have_what_steps_need():
+    deck = argon()
+    del deck["time_step"], deck["run"]["steps"]
+    for check in (hilbrium.Simulation, hilbrium.check_deck):
+        with pytest.raises(hilbrium.Error, match="needs a fixed time step"):
+            check(deck)
+
+
+def test_overrides_may_state_the_end():
+    deck = argon()
+    del deck["run"]["steps"]
+    assert "steps = 0" in hilbrium.check_deck(deck)
+    resolved = hilbrium.check_deck(deck, ["run.end_time=10"])
+    assert "end_time = 10" in resolved and "steps" not in resolved.split("[units]")[0]
+    simulation = hilbrium.Simulation(deck, overrides=["run.steps=3"])
+    assert not simulation.is_done
+    assert simulation.step(3) == 3 and simulation.is_done
+
+
+def test_missing_quantities_are_no_attributes():
+    particles = hilbrium.Simulation(argon()).particles
+    assert hasattr(particles, "masses") and not hasattr(particles, "densities")
+    with pytest.raises(AttributeError, match="no densities now"):
+        particles.densities
+    with pytest.raises(hilbrium.Error, match="no densities now"):
+        particles["densities"]
 
 
 def test_particles_and_a_start_are_refused():
@@ -213,6 +256,29 @@ def test_steps_are_interrupted():
         simulation.step(10**9)
     done = simulation.step_number
     assert 0 < done < 10**9 and simulation.step(3) == done + 3
+
+
+@pytest.mark.parametrize("way", ["step", "run"])
+def test_a_signal_handler_cannot_use_a_simulation_that_computes(tmp_path, way):
+    simulation = hilbrium.Simulation(argon(run={"steps": 10**9}, output={"directory": tmp_path / "out"}))
+    errors = []
+
+    def handle(number, frame):
+        try:
+            simulation.time
+        except hilbrium.Error as error:
+            errors.append(error)
+        raise InterruptedError
+
+    before = signal.signal(signal.SIGINT, handle)
+    try:
+        interrupt_after(0.3)
+        with pytest.raises(InterruptedError):
+            simulation.step(10**9) if way == "step" else simulation.run()
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert len(errors) == 1 and errors[0].kind == "usage" and "computes now" in str(errors[0])
+    assert simulation.time > 0.0
 
 
 def test_a_run_is_interrupted_after_a_checkpoint(tmp_path):

@@ -37,7 +37,9 @@ def to_toml(deck: Deck) -> str:
 def check_deck(
     deck: Deck | str | os.PathLike, overrides: Sequence[str] = (), given_particles: bool = False
 ) -> str:
-    """Checks a deck and returns it as TOML with all defaults, as `hilbrium check` prints it.
+    """Checks a deck as `Simulation` does and returns it as TOML with all defaults.
+
+    The checks are those of `hilbrium check` for a run that performs steps, also if the deck states none.
 
     Args:
         deck: a dictionary, or the path of a file.
@@ -47,14 +49,14 @@ def check_deck(
     Raises:
         Error: with all mistakes.
     """
-    text, name = text_of(deck)
+    text, name = text_of(deck, overrides)
     return _hilbrium.check_deck(text, name, list(overrides), given_particles)
 
 
-def text_of(deck: Deck | str | os.PathLike) -> tuple[str, str]:
-    """Returns text and name of a deck that is a dictionary or a file."""
+def text_of(deck: Deck | str | os.PathLike, overrides: Sequence[str] = ()) -> tuple[str, str]:
+    """Returns text and name of a deck that is a dictionary or a file, over which `overrides` hold."""
     if isinstance(deck, Mapping):
-        return to_toml(with_end(deck)), "deck"
+        return to_toml(with_end(deck, overrides)), "deck"
     path = os.fspath(deck)
     try:
         with open(path, encoding="utf-8") as file:
@@ -63,10 +65,16 @@ def text_of(deck: Deck | str | os.PathLike) -> tuple[str, str]:
         raise refusal(f"cannot read the deck {path}: {cause}", "check the path", "file") from cause
 
 
-def with_end(deck: Deck) -> Deck:
-    """Returns the deck; without an end of the run it gets `run.steps = 0`, for who steps it."""
+def with_end(deck: Deck, overrides: Sequence[str] = ()) -> Deck:
+    """Returns the deck, with `run.steps = 0` if neither it nor an override states an end of the run.
+
+    The caller performs the steps: the program requires an end, but no session stops there.
+    """
     run = deck.get("run", {})
-    if isinstance(run, Mapping) and not {"steps", "end_time"} & set(run):
+    stated = {str(option).partition("=")[0].strip() for option in overrides}
+    if not isinstance(run, Mapping) or stated & {"run.steps", "run.end_time"}:
+        return deck
+    if not {"steps", "end_time"} & set(run):
         return {**deck, "run": {**run, "steps": 0}}
     return deck
 

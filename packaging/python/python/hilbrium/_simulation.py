@@ -12,7 +12,7 @@ from . import _hilbrium
 from ._arrays import all_flat, flat
 from ._box import Box
 from ._deck import Deck, text_of
-from ._error import refusal
+from ._error import Error, refusal
 from ._names import FIELDS, MEANINGS, PLURALS, field_of
 
 Start = Mapping[str, Any]
@@ -24,11 +24,13 @@ class Simulation:
 
     Args:
         deck: the settings, as a dictionary or the path of a TOML file: the same keys, checks and messages as
-            of `hilbrium run`. Without `steps` and `end_time` in "run", a dictionary gets `steps = 0`.
+            of `hilbrium run`. Without `steps` and `end_time` in "run", a dictionary gets `steps = 0`: such a
+            deck too must have what steps need, such as `fixed` in "time_step" for molecules.
         start: where the particles come from, if the deck has no start. A dictionary of arrays with N rows:
             "positions" (N, 3) and optionally "velocities" (N, 3), "masses" (N,), "charges" (N,), "species" (N
             names of the deck's species), "internal_energies" (N,), "smoothing_lengths" (N,), "ids" (N,); in
-            the deck's units. Or the path of a file, as `path` in [start.file]. The box is that of [space].
+            the deck's units. `notes` name arrays that the deck does not use. Or the path of a file, as `path` in
+            [start.file]. The box is that of [space].
         overrides: options "section.key=value" that take precedence over the deck.
 
     The constructor does all that precedes the first step of a run, the first forces included. Sums depend on
@@ -54,14 +56,14 @@ class Simulation:
         if start is None and not isinstance(deck, Mapping):
             self._session = _hilbrium.Session.of_file(os.fspath(deck), overrides)
         elif start is None or isinstance(start, Mapping):
-            text, name = text_of(deck)
+            text, name = text_of(deck, overrides)
             if start is None:
                 self._session = _hilbrium.Session.of_text(text, name, overrides)
             else:
                 species, ids, values = _given(start)
                 self._session = _hilbrium.Session.of_particles(text, name, overrides, species, ids, values)
         else:
-            text, name = text_of(deck)
+            text, name = text_of(deck, overrides)
             overrides.append(f"start.file.path={os.fspath(start)}")
             self._session = _hilbrium.Session.of_text(text, name, overrides)
         self.particles = Particles(self._session)
@@ -178,9 +180,10 @@ class Particles:
     """The particles of a simulation, in the order of ascending ids.
 
     Attributes are arrays of doubles with a row for each particle. Reading one copies it; changing the copy
-    changes nothing. Assigning an array sets the quantity and evaluates the forces; `set` does so for several
-    at once. Positions, velocities, masses, charges, and internal energies, smoothing lengths and viscosities
-    of a gas can be set, as far as the deck has them. Positions beyond periodic faces are wrapped.
+    changes nothing. One that the particles do not have now raises AttributeError, as an item `Error`.
+    Assigning an array sets the quantity and evaluates the forces; `set` does so for several at once.
+    Positions, velocities, masses, charges, and internal energies, smoothing lengths and viscosities of a gas
+    can be set, as far as the deck has them. Positions beyond periodic faces are wrapped.
     """
 
     def __init__(self, session: _hilbrium.Session) -> None:
@@ -217,8 +220,11 @@ class Particles:
     def __getitem__(self, name: str) -> np.ndarray:
         values = self._session.values(field_of(name))
         if values is None:
-            raise refusal(f"the particles have no {name} now", f"take one of {', '.join(self.names())}")
+            raise self._missing(name)
         return values
+
+    def _missing(self, name: str) -> Error:
+        return refusal(f"the particles have no {name} now", f"take one of {', '.join(self.names())}")
 
     def __setitem__(self, name: str, values: Any) -> None:
         self._session.set([flat(name, values, len(self))])
@@ -238,7 +244,10 @@ class Particles:
 
 def _quantity(name: str) -> property:
     def values(particles: Particles) -> np.ndarray:
-        return particles[name]
+        found = particles._session.values(FIELDS[name])
+        if found is None:
+            raise AttributeError(str(particles._missing(name)))
+        return found
 
     def assign(particles: Particles, array: Any) -> None:
         particles[name] = array
@@ -257,12 +266,32 @@ def _given(start: Start) -> tuple[list[str], list[int] | None, list[tuple[str, n
     _, positions = flat("positions", start["positions"], None)
     count = len(positions) // 3
     values = {name: array for name, array in start.items() if name not in ("ids", "species")}
-    ids = start.get("ids")
-    if ids is not None:
-        ids = [int(number) for number in ids]
+    ids = None if (given := start.get("ids")) is None else _ids(given, count)
     names: list[str] = []
     if (species := start.get("species")) is not None:
         species = [species] * count if isinstance(species, str) else [str(name) for name in species]
         names, numbers = np.unique(species, return_inverse=True)
         names, values["species"] = [str(name) for name in names], numbers
     return names, ids, all_flat(values, count)
+
+
+def _ids(given: Any, count: int) -> list[int]:
+    """Returns given ids.
+
+    Raises:
+        Error: unless they are `count` integers that are not negative.
+    """
+    remedy = f"give {count} integers that are not negative"
+    try:
+        ids = np.asarray(given)
+    except ValueError as cause:
+        raise refusal(f"ids are no array: {cause}", remedy, "content") from cause
+    if count == 0 and ids.size == 0:
+        return []
+    if not np.issubdtype(ids.dtype, np.integer):
+        raise refusal(f"ids are of type {ids.dtype}", remedy, "content")
+    if ids.shape != (count,):
+        raise refusal(f"ids have the shape {ids.shape}", remedy, "content")
+    if ids.min() < 0:
+        raise refusal(f"the id {ids.min()} is negative", remedy, "content")
+    return ids.tolist()

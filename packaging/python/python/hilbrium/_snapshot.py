@@ -10,7 +10,7 @@ import numpy as np
 
 from . import _hilbrium
 from ._box import Box
-from ._error import refusal
+from ._error import Error, refusal
 from ._names import PLURALS, field_of
 
 
@@ -18,7 +18,8 @@ from ._names import PLURALS, field_of
 class Snapshot:
     """The particles of a snapshot in the order of the file, and what its header states.
 
-    Quantities are attributes and items: `snapshot.positions`, `snapshot["densities"]`; see `names`.
+    Quantities are attributes and items: `snapshot.positions`, `snapshot["densities"]`; see `names`. One that
+    the file does not have raises AttributeError as an attribute, and `Error` as an item.
 
     Attributes:
         time: time, in the run's unit.
@@ -69,13 +70,18 @@ class Snapshot:
     def __getitem__(self, name: str) -> np.ndarray:
         values = self._fields.get(field_of(name))
         if values is None:
-            raise refusal(f"the snapshot has no {name}", f"take one of {', '.join(self.names())}", "content")
+            raise self._missing(name)
         return values
+
+    def _missing(self, name: str) -> Error:
+        return refusal(f"the snapshot has no {name}", f"take one of {', '.join(self.names())}", "content")
 
     def __getattr__(self, name: str) -> np.ndarray:
         if name.startswith("_") or name not in PLURALS.values():
             raise AttributeError(f"a snapshot has no attribute {name!r}")
-        return self[name]
+        if (values := self._fields.get(field_of(name))) is None:
+            raise AttributeError(str(self._missing(name)))
+        return values
 
     def __dir__(self) -> list[str]:
         return [*super().__dir__(), *self.names()]
