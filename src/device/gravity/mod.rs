@@ -70,7 +70,7 @@ const RELATIVE: [f64; 2] = [0.85, 0.34];
 /// what the relative criterion accepts of a larger node. These are the constants of the least work at a given
 /// error (docs/lab-notes/gpu.md).
 const CLUSTER_BY_ANGLE: f64 = 4.8e-3;
-const FAR_BY_ANGLE: f64 = 1.6e-4;
+const FAR_BY_ANGLE: f64 = 1.2e-4;
 const FAR_BY_ERROR: f64 = 0.07;
 
 /// With octupoles over with quadrupoles: errors accepted of a cluster by the geometric criterion, and of local
