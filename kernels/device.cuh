@@ -33,7 +33,8 @@ constexpr unsigned CLUSTERS = SUPER_CLUSTER / CLUSTER;
 // each number in one round.
 constexpr unsigned ENTRIES_OF_ROUND = 128u;
 
-// This bit of an entry of a particle list is set if the images of its cluster differ from particle to particle.
+// This bit of an entry of a particle list is set if the images of its cluster differ from particle to
+// particle.
 constexpr unsigned WIDE_ENTRY = 1u << 31;
 
 // Id of ghost rows: padding at the end of the columns that must not interact.

@@ -38,7 +38,7 @@ struct OpeningParameters {
     float size_by_angle[2];
     // A node is accepted beyond its radius plus this, the range of softening.
     float range;
-    // Accepted error of a cluster, and of a larger node (relative criterion only), over the acceleration.
+    // Accepted error over the acceleration: of a cluster, and of a larger node (relative criterion).
     float relative[2];
     // Accepted error of the local expansion over the acceleration.
     float far;

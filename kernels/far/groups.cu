@@ -26,7 +26,8 @@ struct GroupScratch {
 // super-clusters then start at the root, and the rest is undefined.
 // Launch: one block of one warp per group from `first` on. Floor: 25 instructions per lane for every 32 nodes
 // that are tested, 150 for every 32 far nodes.
-extern "C" __global__ void __launch_bounds__(WARP) gravity_groups(const __grid_constant__ GroupsArguments args) {
+extern "C" __global__ void __launch_bounds__(WARP)
+    gravity_groups(const __grid_constant__ GroupsArguments args) {
     __shared__ GroupScratch scratch;
     __shared__ Levels levels;
     const unsigned lane = lane_index(), group = blockIdx.x, rows = args.rows;

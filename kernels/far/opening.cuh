@@ -2,8 +2,8 @@
 //
 // Boxes of consecutive rows are not cubes. The size of a node is therefore that of the cube whose half
 // diagonal is its radius b: l = 2 b / 3^(1/2). The minimum distance is a multiple of l / theta (GEOMETRIC of
-// src/device/gravity/mod.rs). Clusters are accepted at smaller distances if the estimate of their error allows
-// it: in large systems the errors of the nearest clusters are small beside the total acceleration.
+// src/device/gravity/mod.rs). Clusters are accepted at smaller distances if the estimate of their error
+// allows it: in large systems the errors of the nearest clusters are small beside the total acceleration.
 #pragma once
 
 #include "../arguments/far_gravity.cuh"
@@ -35,8 +35,8 @@ constexpr float NOBODY_THERE = -1.0f;
 struct Opening {
     float size_by_angle[2];  // minimum distance over the radius of a cluster, and of a larger node
     float range;             // minimum distance beyond the node's radius
-    float relative[2];       // accepted error of a cluster, and of a larger node (relative criterion only), over
-                             // the total acceleration
+    float relative[2];       // accepted error over the total acceleration: of a cluster, and of a larger node
+                             // (relative criterion)
     float far;               // the same for the local expansion
 #if HILBRIUM_PERIODIC
     float cut;     // of the short-range part

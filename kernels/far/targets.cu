@@ -78,7 +78,8 @@ __device__ __forceinline__ TargetBox box_of_bounds(double (&lower)[3], double (&
     return {middle[0], middle[1], middle[2], half[0], half[1], half[2], 0.0f, 0.0f};
 }
 
-// Whether the walk of a super-cluster is long: its box is large beside its smallest cluster. All lanes must call.
+// Whether the walk of a super-cluster is long: its box is large beside its smallest cluster. All lanes must
+// call.
 __device__ __forceinline__ bool is_scattered(const Node* clusters, unsigned count, const TargetBox& box) {
     const unsigned lane = lane_index();
     const float own = lane < CLUSTERS && lane < count ? clusters[lane].radius : NOTHING_ACTS;
@@ -94,9 +95,9 @@ __device__ __forceinline__ void put_in_order(const TargetsArguments& args, unsig
                      lane_index() == 0u, long_walk);
 }
 
-// Computes the boxes of all super-clusters, and the order of their walks within batches; `placed` holds two zeros
-// per batch. Launch: one block of one warp per super-cluster. Floor: 32 bytes per row, 52 bytes written per
-// super-cluster, and 25 instructions per lane for every 32 nodes that the estimate visits.
+// Computes the boxes of all super-clusters, and the order of their walks within batches; `placed` holds two
+// zeros per batch. Launch: one block of one warp per super-cluster. Floor: 32 bytes per row, 52 bytes written
+// per super-cluster, and 25 instructions per lane for every 32 nodes that the estimate visits.
 extern "C" __global__ void __launch_bounds__(WARP)
     gravity_targets(const __grid_constant__ TargetsArguments args) {
     const double* const position[3] = {args.sources.position[0], args.sources.position[1],

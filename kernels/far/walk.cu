@@ -215,8 +215,10 @@ extern "C" __global__ void __launch_bounds__(WARP * WARPS_OF_TARGET, WALK_BLOCKS
     unsigned far_met = 0u, near_met = 0u, clusters_met = 0u;
     const GroupFields& groups = args.groups;
     const unsigned group = super / CLUSTERS - args.first / CLUSTERS;
-    const unsigned* const candidates = groups.candidates + static_cast<unsigned long long>(groups.capacity) * group;
-    const bool grouped = WARPS_OF_TARGET == 1u && groups.counts != nullptr && groups.counts[3u * group] != OVERFLOW;
+    const unsigned* const candidates =
+        groups.candidates + static_cast<unsigned long long>(groups.capacity) * group;
+    const bool grouped =
+        WARPS_OF_TARGET == 1u && groups.counts != nullptr && groups.counts[3u * group] != OVERFLOW;
 #if HILBRIUM_PERIODIC
     // Each image of the box that particles may be near to: the box minus whole periods. The lists are empty
     // between images.

@@ -170,8 +170,8 @@ __device__ __forceinline__ void build_record_together(const ListRequest& request
     }
 }
 
-// Orders the builds of records, long ones first. `placed` is initially 0. Launch: one thread per record, blocks of
-// whole warps. Floor: 148 bytes per record.
+// Orders the builds of records, long ones first. `placed` is initially 0. Launch: one thread per record,
+// blocks of whole warps. Floor: 148 bytes per record.
 extern "C" __global__ void list_order(const __grid_constant__ ListOrderArguments args) {
     const unsigned record = static_cast<unsigned>(thread_of_grid()), super_cluster = args.first + record;
     const bool there = record < args.super_clusters;
@@ -202,9 +202,9 @@ HILBRIUM_EXPORT(list_order)
 // traffic is the boxes and positions of the surroundings, mostly from caches.
 extern "C" __global__ void __launch_bounds__(BUILD_WARPS * 32, BUILD_BLOCKS)
     list_build(const __grid_constant__ ListBuildArguments args) {
-    const unsigned turn = warp_of_grid() / WARPS_OF_RECORD, slot = args.slot;
-    if (turn >= args.super_clusters) { return; }
-    const unsigned record = args.order == nullptr ? turn : args.order[turn];
+    const unsigned task = warp_of_grid() / WARPS_OF_RECORD, slot = args.slot;
+    if (task >= args.super_clusters) { return; }
+    const unsigned record = args.order == nullptr ? task : args.order[task];
     const ListRequest request = list_request(args.search);
     unsigned count, length, end;
     const RecordPlace place = {args.slots + static_cast<unsigned long long>(slot) * record, slot, record,

@@ -23,8 +23,8 @@ struct Frame {
     // half widths of the box, and the largest radius
     float4 box;
     double center[3];
-    // One over the edges along periodic dimensions; these edges and one over them in the list's unit. 0 along open
-    // dimensions.
+    // One over the edges along periodic dimensions; these edges and one over them in the list's unit. 0 along
+    // open dimensions.
     double frequency[3];
     float edge[3], inverse_edge[3];
     float extent;   // single precision suffices for coordinates up to this

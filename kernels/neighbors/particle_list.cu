@@ -9,11 +9,11 @@
 // per word; word m of lane l is at 32 (begin + m) + l. All lanes are padded with 0 to the longest of the 32
 // lists.
 //
-// The order of neighbors within a lane's list is free. Neighbors in the first ENTRIES_OF_ROUND entries precede
-// those in the next ones: a sweep that cannot stage all entries takes them in rounds, and in each the lanes
-// have their neighbors in about the same words. Lanes of a sweep that read 16 bytes each have bank conflicts if
-// their numbers are equal modulo 8. In each round, lane l therefore starts with numbers equal to l modulo 8,
-// continues with l + 1, and so on.
+// The order of neighbors within a lane's list is free. Neighbors in the first ENTRIES_OF_ROUND entries
+// precede those in the next ones: a sweep that cannot stage all entries takes them in rounds, and in each the
+// lanes have their neighbors in about the same words. Lanes of a sweep that read 16 bytes each have bank
+// conflicts if their numbers are equal modulo 8. In each round, lane l therefore starts with numbers equal to
+// l modulo 8, continues with l + 1, and so on.
 //
 // The first kernel tests distances and stores one bit per pair. After a prefix sum over the lengths of the
 // lists, the second one turns bits into numbers. A pair is listed if its distance in double precision is
@@ -45,8 +45,8 @@ constexpr unsigned BATCHES_OF_ROUND = ENTRIES_OF_ROUND / BATCH;
 
 // Bits of all pairs of a record: bit c of row s of batch b, lane l, is the pair with particle (s + l) % 8 of
 // entry 32 b + c. The rows of the first half precede those of the second one, and row s of all batches row
-// s + 1. A lane finds the numbers of a round in the order of its list by reading the words of its batches, row
-// by row.
+// s + 1. A lane finds the numbers of a round in the order of its list by reading the words of its batches,
+// row by row.
 struct FoundRows {
     unsigned long long first;  // row
     unsigned batches;
@@ -113,10 +113,13 @@ __device__ __forceinline__ uint2 find_neighbors(const ListRequest& request, Nibb
             const bool fit = fits<HILBRIUM_PERIODIC>(request, frame, center, extent);
             of_a = !fit || near_half(frame, 0, center, extent);
             of_b = !fit || near_half(frame, 1, center, extent);
-            // A cluster of halos may span most of a periodic box: its particles then have images of their own.
+            // A cluster of halos may span most of a periodic box: its particles then have images of their
+            // own.
             of_one_image = fit || !HILBRIUM_PERIODIC;
             clusters[BATCH * batch + lane] = of_one_image ? cluster : cluster | WIDE_ENTRY;
-            wide |= !fit && !fits<HILBRIUM_PERIODIC>(request, frame, {0.0f, 0.0f, 0.0f}, {0.0f, 0.0f, 0.0f, extent.w});
+            const float3 nearest = {0.0f, 0.0f, 0.0f};
+            const float4 point = {0.0f, 0.0f, 0.0f, extent.w};
+            wide |= !fit && !fits<HILBRIUM_PERIODIC>(request, frame, nearest, point);
         }
         const unsigned near_a = __ballot_sync(FULL, of_a), near_b = __ballot_sync(FULL, of_b);
         const unsigned count = __popc(near_a | near_b);

@@ -8,12 +8,12 @@
 
 namespace hilbrium {
 
-// Half diagonal of a super-cluster's box over the radius of its smallest cluster, above which its tasks start first.
-// That is under 1 % of super-clusters, and includes every walk of gravity above 2.5 times the mean.
+// Half diagonal of a super-cluster's box over the radius of its smallest cluster, above which its tasks start
+// first. That is under 1 % of super-clusters, and includes every walk of gravity above 2.5 times the mean.
 constexpr float SCATTERED = 5.0f;
 
-// Puts this lane's task, if `there`, into the order of tasks `first` to `end`: long ones from the front, others from
-// the back, in no fixed order. `placed` counts both and is initially 0. All lanes must call.
+// Puts this lane's task, if `there`, into the order of tasks `first` to `end`: long ones from the front,
+// others from the back, in no fixed order. `placed` counts both and is initially 0. All lanes must call.
 __device__ __forceinline__ void place_long_first(unsigned* order, unsigned* placed, unsigned first, unsigned end,
                                                  unsigned task, bool there, bool is_long) {
     const unsigned long_tasks = __ballot_sync(FULL, there && is_long);

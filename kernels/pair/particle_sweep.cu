@@ -20,7 +20,8 @@ namespace pair {
 constexpr unsigned ENTRIES = HILBRIUM_ENTRIES;
 
 // Entries of a round, if a list has more of them: as its numbers are ordered, where that is possible.
-constexpr unsigned ROUND = ENTRIES < ENTRIES_OF_ROUND ? ENTRIES : ENTRIES / ENTRIES_OF_ROUND * ENTRIES_OF_ROUND;
+constexpr unsigned ROUND =
+    ENTRIES < ENTRIES_OF_ROUND ? ENTRIES : ENTRIES / ENTRIES_OF_ROUND * ENTRIES_OF_ROUND;
 
 // Threads per particle, and threads per block.
 #ifndef HILBRIUM_SHARERS
@@ -105,8 +106,8 @@ struct Accumulator {
     }
 };
 
-// Moves a piece of a position to the image nearest to the frame's center. In single precision its error is about
-// 3e-8 of the period, as that of positions in the frame of a super-cluster that spans the box.
+// Moves a piece of a position to the image nearest to the frame's center. In single precision its error is
+// about 3e-8 of the period, as that of positions in the frame of a super-cluster that spans the box.
 __device__ __forceinline__ void fold(const Packed& rows, unsigned which, Piece& piece) {
 #pragma unroll
     for (unsigned c = 0; c < PIECE; ++c) {

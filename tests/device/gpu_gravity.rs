@@ -152,8 +152,8 @@ fn warps_that_share_a_super_cluster_meet_its_nodes_once() {
     }
 }
 
-/// Far nodes of a group act through its expansion: about the same errors, of both expansions and criteria. Groups
-/// whose candidates exceed the capacity change no bit.
+/// Far nodes of a group act through its expansion: about the same errors, of both expansions and criteria.
+/// Groups whose candidates exceed the capacity change no bit.
 #[test]
 fn groups_share_the_far_field_of_their_super_clusters() {
     let device = Device::under_test().unwrap();

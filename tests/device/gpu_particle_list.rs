@@ -226,8 +226,8 @@ fn assert_neighbors(device: &Device, scene: &Scene, expected: impl Fn(usize) -> 
     pairs
 }
 
-/// Clusters of rows in no order span the box. The list of the processor needs sorted rows, so all distances are
-/// tested.
+/// Clusters of rows in no order span the box. The list of the processor needs sorted rows, so all distances
+/// are tested.
 #[test]
 fn clusters_that_span_the_box_are_listed() {
     let device = Device::under_test().unwrap();

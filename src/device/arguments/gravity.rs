@@ -29,7 +29,7 @@ kernel_arguments! {
         pub size_by_angle: [f32; 2],
         /// A node is accepted beyond its radius plus this, the range of softening.
         pub range: f32,
-        /// Accepted error of a cluster, and of a larger node (relative criterion only), over the acceleration.
+        /// Accepted error over the acceleration: of a cluster, and of a larger node (relative criterion).
         pub relative: [f32; 2],
         /// Accepted error of the local expansion over the acceleration.
         pub far: f32,

@@ -73,15 +73,16 @@ const CLUSTER_BY_ANGLE: f64 = 4.8e-3;
 const FAR_BY_ANGLE: f64 = 1.2e-4;
 const FAR_BY_ERROR: f64 = 0.07;
 
-/// With octupoles over with quadrupoles: errors accepted of a cluster by the geometric criterion, and of local
-/// expansions.
+/// With octupoles over with quadrupoles: errors accepted of a cluster by the geometric criterion, and of
+/// local expansions.
 const CLUSTERS_OF_OCTUPOLES: f64 = 0.25;
 const FAR_OF_OCTUPOLES: f64 = 0.125;
 
 /// Least squared softening of nodes (softening_of_nodes of kernels/far/point.cuh).
 const SMALLEST_SQUARE: f32 = 1e-36;
 
-/// Size factor of opening angle 0, which opens every node larger than a point, and in open boxes all clusters.
+/// Size factor of opening angle 0, which opens every node larger than a point, and in open boxes all
+/// clusters.
 const NEVER: f32 = 1e30;
 
 /// Interaction counts of the last evaluation, own and received, summed over this rank's super-clusters.
@@ -500,8 +501,8 @@ impl Gravity {
         Ok(())
     }
 
-    /// Walks by one warp a super-cluster, with the most candidates of a group of eight super-clusters (0: walks
-    /// start at the root) and the number of groups at once: for tests and benchmarks.
+    /// Walks by one warp a super-cluster, with the most candidates of a group of eight super-clusters (0:
+    /// walks start at the root) and the number of groups at once: for tests and benchmarks.
     #[must_use]
     pub fn with_groups(mut self, capacity: usize, at_once: usize) -> Self {
         self.groups.chosen = Some([capacity, at_once]);
